@@ -37,8 +37,8 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
-  ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "http", "jobs", "ledger", "plan", "quota"],
-  ...["render/dispatch", "render/upstream", "schedule", "state", "truncation", "webhook"],
+  ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "http", "image", "jobs", "ledger", "plan"],
+  ...["quota", "render", "schedule", "source", "state", "store", "truncation", "webhook"],
 ];
 
 /** Files of these modules that put a process together: entry files, `start.ts`, `node.ts`, and the commands. */
@@ -66,9 +66,9 @@ module.exports = {
       severity: "error",
       from: {
         path: `^src/(${given.join("|")})/`,
-        pathNot: `\\.test\\.ts$|\\.conformance\\.ts$|/(password|postgres-thread)\\.ts$|${entries}`,
+        pathNot: `.(test|conformance).ts$|/(password|postgres-thread|bridge-thread).ts$|${entries}`,
       },
-      to: { path: "^src/lib/(time|random|file)/machine-" },
+      to: { path: "^src/lib/((time|random|file)/machine-|this-machine)" },
     },
     {
       name: "migrate-apart",

@@ -13,6 +13,7 @@ import { parsePostgresUrl } from "../src/state/postgres/postgres-url.ts";
 import { zoomDirectory } from "../src/store/file/file-layout.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 import { ManualClock } from "../test/support/manual-clock.ts";
+import { inDirectory } from "../test/support/stores/in-directory.ts";
 
 export const LAYER = "a";
 const TILES = 20_000_000;
@@ -81,7 +82,7 @@ function copyScattered(db: Database): number {
 
 async function fill(dataDir: string, url: string, isCopied: boolean): Promise<number> {
   const root = join(dataDir, "tiles");
-  const store = createFileStore({ root, fsync: false, instance: "bench" });
+  const store = createFileStore(inDirectory(root));
   for (const z of [FULL_ZOOM, SCATTERED_ZOOM])
     mkdirSync(join(root, LAYER, zoomDirectory(GRID_SET, z, "")), { recursive: true });
   const db = openState(dataDir, url);

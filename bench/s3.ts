@@ -1,3 +1,4 @@
+import { thisMachine } from "../src/lib/this-machine.ts";
 import { S3Client } from "../src/store/s3/s3-client.ts";
 import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../test/support/s3/server.ts";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
@@ -67,7 +68,7 @@ async function read(server: TestServer, z: number, x: number, y: number): Promis
 
 /** Truncations of one tile and of all, beside a put of an object, in turns. */
 async function compareTruncations(server: TestServer, service: S3Server, rounds: number, zoomStop: number) {
-  await using client = new S3Client(service.options("bench"));
+  await using client = new S3Client(service.options("bench"), thisMachine);
   const times = { put: [] as number[], one: [] as number[], many: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     for (const kind of ["one", "many"] as const) {

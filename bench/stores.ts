@@ -7,6 +7,7 @@ import { machineClock } from "../src/lib/time/machine-clock.ts";
 import { createCompactStore } from "../src/store/compact/compact-store.ts";
 import { createFileStore } from "../src/store/file/file-store.ts";
 import type { Store } from "../src/store/store.ts";
+import { inDirectory } from "../test/support/stores/in-directory.ts";
 import { unconditionally } from "../test/support/stores/memory-store.ts";
 import { type BenchLength, median } from "./figures.ts";
 
@@ -58,7 +59,7 @@ export async function benchStores(length: BenchLength): Promise<void> {
 }
 
 function open(kind: "file" | "compact", root: string): Store {
-  const options = { root, fsync: false, instance: "bench" };
+  const options = inDirectory(root);
   return kind === "file" ? createFileStore(options) : createCompactStore({ ...options, gridSets: builtInGridSet });
 }
 

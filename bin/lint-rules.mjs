@@ -76,7 +76,6 @@ const SEAMS = [
       "src/launch/",
       "src/lib/file/",
       "src/lib/process/data-file.ts",
-      "src/store/",
       "src/source/",
       "src/render/renderer/render-mask.ts",
       "src/grid/crs/epsg-definitions.ts",

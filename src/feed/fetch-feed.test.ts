@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { startOrigin } from "../../test/support/upstream/origin.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { fetchFeed } from "./fetch-feed.ts";
 
 const feed = (encoding?: string): string =>
@@ -15,7 +16,7 @@ test.each([
     response.writeHead(200, { "Content-Type": contentType }).end(body);
   });
   try {
-    expect(await fetchFeed(origin, {}, new AbortController().signal)).toContain("<title>Straße</title>");
+    expect(await fetchFeed(machineClock, origin, {}, new AbortController().signal)).toContain("<title>Straße</title>");
   } finally {
     await close();
   }
@@ -24,7 +25,9 @@ test.each([
 test("a feed with bytes that its encoding does not have is refused", async () => {
   const { origin, close } = await startOrigin((_, response) => void response.end(Buffer.from(feed(), "latin1")));
   try {
-    await expect(fetchFeed(origin, {}, new AbortController().signal)).rejects.toThrow("no text in its encoding");
+    await expect(fetchFeed(machineClock, origin, {}, new AbortController().signal)).rejects.toThrow(
+      "no text in its encoding",
+    );
   } finally {
     await close();
   }

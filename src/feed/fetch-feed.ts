@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { UpdateSource } from "../layer/update-source.ts";
 import { answerText } from "../lib/text/answer-text.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { createHttpFetch } from "../source/http/http-fetch.ts";
 import { checkStatus } from "../source/http/image-response.ts";
 import { SourceError } from "../source/source.ts";
@@ -12,12 +13,14 @@ const TYPES = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;
 
 /** Returns the text of a feed. @throws SourceError */
 export async function fetchFeed(
+  clock: Clock,
   address: string,
   { username, password }: Pick<UpdateSource, "username" | "password">,
   signal: AbortSignal,
 ): Promise<string> {
   const url = new URL(address);
   const http = createHttpFetch(
+    clock,
     {
       connections: 1,
       timeoutMs: TIMEOUT_MS,

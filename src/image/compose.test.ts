@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { DEFAULT_ENCODING } from "../layer/encoding.ts";
 import { formatOf } from "../layer/format.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import { type Composition, composePicture } from "./compose.ts";
 import { decodePicture } from "./decode.ts";
 import { encodePng } from "./png-encode.ts";
@@ -24,6 +25,7 @@ type Wanted = Pick<Composition, "tiles" | "windowWidth" | "windowHeight" | "widt
 /** Composes a picture of tiles made by `tile`. */
 const pictureOf = async (wanted: Wanted): Promise<Uint8Array> => {
   const composed = await composePicture(
+    machineClock,
     {
       tileWidth: 16,
       tileHeight: 16,
@@ -73,6 +75,7 @@ test("what no tile covers is transparent, also after resampling", async () => {
 
 test("a tile of another size is reported", async () => {
   const composed = await composePicture(
+    machineClock,
     {
       tiles: [{ left: 0, top: 0, bytes: tile(0, 0).bytes }],
       tileWidth: 256,
@@ -127,7 +130,11 @@ test("a map whose client has left ends between two of its tiles", async () => {
   }));
   let decoded = 0;
   const size = { tileWidth: 16, tileHeight: 16, windowWidth: 16, windowHeight: 16, width: 16, height: 16 };
-  const composed = composePicture({ tiles, ...size, cut: undefined, format: png, ...DEFAULT_ENCODING }, gone.signal);
+  const composed = composePicture(
+    machineClock,
+    { tiles, ...size, cut: undefined, format: png, ...DEFAULT_ENCODING },
+    gone.signal,
+  );
   await expect(composed).rejects.toThrow("gone");
   expect(decoded).toBe(3);
 });

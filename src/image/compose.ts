@@ -1,6 +1,6 @@
 import type { EncodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
@@ -49,7 +49,7 @@ export type Composed =
  * unless the composition has a background.
  * @throws the signal's reason, between two tiles
  */
-export async function composePicture(composition: Composition, signal: AbortSignal): Promise<Composed> {
+export async function composePicture(clock: Clock, composition: Composition, signal: AbortSignal): Promise<Composed> {
   const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format } = composition;
   const window: Raster = {
     width: windowWidth,
@@ -59,7 +59,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
   };
   for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
     // Decoding may run without yielding, so yield here: this lets other requests run and the signal fire.
-    await turn(machineClock);
+    await turn(clock);
     signal.throwIfAborted();
     try {
       paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
@@ -71,7 +71,7 @@ export async function composePicture(composition: Composition, signal: AbortSign
   signal.throwIfAborted();
   const picture = await pictureOf(window, composition);
   if (composition.background !== undefined) putUnder(picture, composition.background);
-  await turn(machineClock);
+  await turn(clock);
   signal.throwIfAborted();
   const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
   if (encoded === undefined) throw new Error("one cut gives one tile");

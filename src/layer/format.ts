@@ -144,3 +144,9 @@ const formatNamed = (name: string): TileFormat | undefined => byMimeType.get(TYP
 export function formatOfExtension(extension: string): TileFormat | undefined {
   return byExtension.get(EXTENSION_ALIASES.get(extension) ?? extension);
 }
+
+/** Returns the name of a format in paths; `unknown` for a format that this version does not support. */
+export const extensionOf = (format: FormatName): string => formatOf(format)?.extension ?? "unknown";
+
+/** Returns the format with exactly this extension, as paths have it. Undefined for an alias or an unknown extension. */
+export const formatInPath = (extension: string): FormatName | undefined => byExtension.get(extension)?.mimeType;

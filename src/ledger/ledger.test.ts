@@ -6,6 +6,7 @@ import sharp from "sharp";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { countingChanges, openTestDatabase, removeTestDatabase } from "../../test/support/postgres/test-database.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { TileSet } from "../layer/tile-set.ts";
@@ -28,7 +29,7 @@ const clock = new ManualClock(1_000_000);
 function open(root: string, name: string, lostWrites?: LostWrites) {
   const { db, changes } = countingChanges(openTestDatabase(join(root, name)));
   db.createTables([ledgerTables]);
-  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore(inDirectory(join(root, "tiles")));
   const ledger = new Ledger({ db, store, boot: "boot", clock, lostWrites });
   ledger.truncated.truncateVanished();
   return { db, store, ledger, changes };
@@ -211,7 +212,7 @@ test("whatever is written, removed, evicted, truncated and killed, the sums equa
 });
 
 test("tile sets that were stored before the ledger are unknown, and are counted on request", async () => {
-  const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore(inDirectory(join(directory, "tiles")));
   for (let x = 0; x < 20; x++) await store.put({ tileSet, x, y: 3, z: 6 }, new Uint8Array(10), ...unconditionally);
   const { ledger, db } = open(directory, "state.db");
   const presence = ledger.presence(tileSet, { z: 6, minX: 0, minY: 0, maxX: 31, maxY: 15 });
@@ -404,7 +405,7 @@ test("a cell that one writer has lost while another has it open is counted when 
 test("marks end, and use is written, however the wall clock is set back", async () => {
   const db = openTestDatabase(join(directory, "state.db"));
   db.createTables([ledgerTables]);
-  const store = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore(inDirectory(join(directory, "tiles")));
   const clock = new ManualClock();
   const ledger = new Ledger({ db, store, boot: "boot", clock });
   const cells = ledger.writers.open(tileSet, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
@@ -461,7 +462,7 @@ test("a hundred values of a parameter leave no records, rows or files when their
 test("a contradiction that is seen while the store is unavailable is resolved later, also after its block has left the memory", async () => {
   const db = openTestDatabase(":memory:");
   db.createTables([ledgerTables]);
-  const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const files = createFileStore(inDirectory(join(directory, "tiles")));
   let isAvailable = true;
   const store = {
     ...files,

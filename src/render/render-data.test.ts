@@ -4,6 +4,7 @@ import { createMemoryStore } from "../../test/support/stores/memory-store.ts";
 import type { TileFormat } from "../layer/format.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import { type Layer, metatileFor } from "../layer/layer.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
 import type { RenderedImage, RenderRequest, Source } from "../source/source.ts";
 import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
 import { renderMetatile } from "./renderer/render-metatile.ts";
@@ -31,6 +32,7 @@ async function rendered(format: TileFormat, rendering: RenderedImage, of: Layer 
   const { written } = await renderMetatile(
     { tileSet, parameters: {}, rect: { z: 2, minX: 1, minY: 2, maxX: 1, maxY: 2 }, wanted: null },
     {
+      clock: machineClock,
       layer: of,
       subset,
       format,

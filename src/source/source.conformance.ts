@@ -7,7 +7,12 @@ import { tileExtent } from "../grid/grid-set.ts";
 import { decodePicture } from "../image/decode.ts";
 import { encodePng } from "../image/png-encode.ts";
 import type { Raster } from "../image/raster.ts";
+import { machineClock } from "../lib/time/machine-clock.ts";
+import type { SourceParts } from "./http/http-source.ts";
 import { type RenderRequest, type Source, SourceError } from "./source.ts";
+
+/** The parts of a source whose reports nobody reads. */
+export const UNHEARD: SourceParts = { clock: machineClock, report: () => undefined };
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {

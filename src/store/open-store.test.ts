@@ -1,26 +1,23 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { ManualClock, withMachineTimers } from "../../test/support/manual-clock.ts";
+import { thisMachine } from "../lib/this-machine.ts";
 import { type OpenedStores, openStores } from "./open-store.ts";
 import type { StoreNews } from "./store-news.ts";
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["performance"] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 test("a store that one process can open again is open in the others at once", async () => {
   const root = mkdtempSync(join(tmpdir(), "nuthatch-open-store-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const path = join(root, "tiles");
   const news: StoreNews[] = [];
+  const clock = new ManualClock();
+  const machine = { ...thisMachine, clock: withMachineTimers(clock) };
   const openIn = (found: (told: StoreNews) => void): OpenedStores => {
     const stores = [{ id: "one", type: "file", path, layout: "gwc" }] as const;
     const opened = openStores(
-      { stores, layers: [], fsync: false, instance: "i", isOwner: false, writes: false, found },
+      { machine, stores, layers: [], fsync: false, instance: "i", isOwner: false, writes: false, found },
       {},
     );
     onTestFinished(async () => await opened.store[Symbol.asyncDispose]());
@@ -33,14 +30,14 @@ test("a store that one process can open again is open in the others at once", as
   });
   const troubleOf = ({ watched: [store] }: OpenedStores) => store?.trouble();
   expect(await troubleOf(coordinator)).toMatchObject({ message: expect.stringContaining("cannot be used") });
-  vi.advanceTimersByTime(900);
+  clock.pass(900);
   expect(await troubleOf(reader)).toMatchObject({ message: expect.stringContaining("cannot be used") });
   mkdirSync(path);
   writeFileSync(join(path, ".nuthatch-store"), "identity\n");
   expect(await troubleOf(reader), "it has just tried").toMatchObject({
     message: expect.stringContaining("cannot be used"),
   });
-  vi.advanceTimersByTime(200);
+  clock.pass(200);
   expect(await troubleOf(coordinator)).toBeUndefined();
   expect(news).toEqual([{ store: "one", away: null }]);
   expect(await troubleOf(reader)).toBeUndefined();

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Layer } from "../layer/layer.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Machine } from "../lib/machine.ts";
+import type { Clock } from "../lib/time/clock.ts";
 import type { createCompactStore } from "./compact/compact-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { type GridSets, gridSetsOf } from "./grid-sets.ts";
@@ -25,6 +26,7 @@ export const tilesDirectory = (dataDir: string): string => join(dataDir, "tiles"
 
 /** The options that the stores of one process share. */
 export interface OpenOptions {
+  readonly machine: Machine;
   /** At least one. Layers that name no store use the first store. */
   readonly stores: readonly StoreOptions[];
   readonly layers: readonly Layer[];
@@ -134,7 +136,7 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
         (one) => before.find(({ options: present }) => isDeepStrictEqual(present, one)) ?? openOne(one, shared, loaded),
       );
       router.configure(layers, opened);
-      for (const one of before) if (!opened.includes(one)) closeLater(one);
+      for (const one of before) if (!opened.includes(one)) closeLater(options.machine.clock, one);
     },
   };
 }
@@ -142,8 +144,8 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
 /** A removed store is closed after this time in ms, by which its requests in progress have ended. */
 const CLOSE_MS = 60_000;
 
-function closeLater({ store }: OpenStore): void {
-  machineClock
+function closeLater(clock: Clock, { store }: OpenStore): void {
+  clock
     .after(CLOSE_MS, () => {
       // Errors are ignored: no layer uses the store any more, and no caller waits for it.
       store[Symbol.asyncDispose]().then(undefined, () => undefined);
@@ -160,20 +162,28 @@ const openOne = (options: StoreOptions, shared: SharedOptions, kinds: StoreKinds
 type SharedOptions = Omit<OpenOptions, "stores" | "layers"> & { readonly gridSets: GridSets };
 
 function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): OpenableStore | S3Store {
-  const { fsync, instance, gridSets, isOwner, found } = shared;
+  const { machine, fsync, instance, gridSets, isOwner, found } = shared;
   switch (store.type) {
     case "file":
       return openable(store, shared, () =>
-        createFileStore({ root: store.path, name: nameOf(store.id), fsync, instance, layout: store.layout, gridSets }),
+        createFileStore({
+          machine,
+          root: store.path,
+          name: nameOf(store.id),
+          fsync,
+          instance,
+          layout: store.layout,
+          gridSets,
+        }),
       );
     case "compact":
       if (compact === undefined) throw notLoaded(store.type);
       return openable(store, shared, () =>
-        compact({ root: store.path, name: nameOf(store.id), fsync, instance, gridSets }),
+        compact({ machine, root: store.path, name: nameOf(store.id), fsync, instance, gridSets }),
       );
     case "s3":
       if (s3 === undefined) throw notLoaded(store.type);
-      return watchedS3(s3({ ...store, isOwner }), store.id, found);
+      return watchedS3(s3({ ...store, isOwner }, machine), store.id, found);
   }
 }
 
@@ -190,19 +200,20 @@ type DirectoryStore = FileStoreConfiguration | CompactStoreConfiguration;
 
 function openable(
   store: DirectoryStore,
-  { writes, rootsFile, found }: SharedOptions,
+  { machine, writes, rootsFile, found }: SharedOptions,
   create: () => LocalStore,
 ): OpenableStore {
   const { path: root } = store;
   const name = nameOf(store.id);
   return new OpenableStore({
+    machine,
     name,
     root,
-    probe: new FileProbe({ root, name, writes }).watch(),
+    probe: new FileProbe({ machine, root, name, writes }).watch(),
     back: () => found?.({ store: store.id, away: null }),
     open() {
-      if (rootsFile !== undefined) prepareStore(store, rootsFile);
-      expectStoreIn(root);
+      if (rootsFile !== undefined) prepareStore(machine, store, rootsFile);
+      expectStoreIn(machine.disk, root);
       return create();
     },
   });
@@ -216,10 +227,10 @@ const nameOf = (id: string): string => (id === DEFAULT_STORE ? "the store" : `th
  * removed, so it is created.
  * @throws StoreError
  */
-export function prepareStore(store: StoreOptions, rootsFile: string): void {
+export function prepareStore(machine: Pick<Machine, "disk" | "random">, store: StoreOptions, rootsFile: string): void {
   const directory = directoryOf(store);
   if (directory !== undefined)
-    prepareRoot(directory, store.id === DEFAULT_STORE ? undefined : new KnownRoots(rootsFile));
+    prepareRoot(machine, directory, store.id === DEFAULT_STORE ? undefined : new KnownRoots(machine.disk, rootsFile));
 }
 
 /** Returns the file of a data directory that lists the directories of stores. */

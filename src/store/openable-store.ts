@@ -1,11 +1,12 @@
-import type { GridSetName, Zoom } from "../grid/grid-set.ts";
-import type { LayerName, TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileAddress } from "../layer/tile-set.ts";
 import { errorMessage } from "../lib/error-code.ts";
-import { machineClock } from "../lib/time/machine-clock.ts";
+import type { Disk } from "../lib/file/disk.ts";
+import type { Machine } from "../lib/machine.ts";
 import { statOf } from "./internal/directories.ts";
 import { type FileProbe, REPLACED } from "./internal/file-probe.ts";
 import { identityOf } from "./internal/store-root.ts";
-import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
+import type { InventoryStore } from "./inventory-store.ts";
+import { LayerStores } from "./layer-stores.ts";
 import type { LocalStore, Store } from "./store.ts";
 import type { StoreNews } from "./store-news.ts";
 import { type DiskSpace, type MaybePromise, type StoredTile, StoreError, type TileStore } from "./tile-store.ts";
@@ -23,6 +24,7 @@ interface Opened {
 }
 
 export interface OpenableParts {
+  readonly machine: Pick<Machine, "clock" | "disk">;
   /** The name of the store in messages, such as `the store "two"`. */
   readonly name: string;
   readonly root: string;
@@ -39,7 +41,7 @@ export interface OpenableParts {
  * is unavailable, each call throws a StoreError; other stores are not affected. The first call after the directory has
  * become available opens the store.
  */
-export class OpenableStore implements Store {
+export class OpenableStore extends LayerStores implements Store {
   readonly #parts: OpenableParts;
   #opened: Opened | undefined;
   /** Why the store could not be opened, and until when opening it is not tried again. */
@@ -48,6 +50,7 @@ export class OpenableStore implements Store {
   #hanging: StoreError | undefined;
 
   constructor(parts: OpenableParts) {
+    super();
     this.#parts = parts;
     parts.probe.changed = (reason) => {
       this.#hanging = reason === undefined ? undefined : this.#away(reason);
@@ -60,19 +63,24 @@ export class OpenableStore implements Store {
     return (this.#opened ?? this.#open()).store;
   }
 
+  protected override of(): LocalStore {
+    return this.#store;
+  }
+
   #open(): Opened {
-    if (this.#fault !== undefined && machineClock.monotonicNow() < this.#fault.untilMs) throw this.#fault.error;
-    const { open, root, back } = this.#parts;
+    if (this.#fault !== undefined && this.#parts.machine.clock.monotonicNow() < this.#fault.untilMs)
+      throw this.#fault.error;
+    const { open, root, back, machine } = this.#parts;
     try {
       const store = open();
-      this.#opened = { store, device: deviceOf(root), identity: identityOf(root) };
+      this.#opened = { store, device: deviceOf(machine.disk, root), identity: identityOf(machine.disk, root) };
       const wasAway = this.#fault !== undefined;
       this.#fault = undefined;
       if (wasAway) back();
       return this.#opened;
     } catch (cause) {
       const error = this.#away(errorMessage(cause), cause);
-      this.#fault = { error, untilMs: machineClock.monotonicNow() + AGAIN_MS };
+      this.#fault = { error, untilMs: this.#parts.machine.clock.monotonicNow() + AGAIN_MS };
       throw error;
     }
   }
@@ -114,32 +122,25 @@ export class OpenableStore implements Store {
    * @throws StoreError when a different directory has taken its place
    */
   #openAgainIfMoved(): void {
-    const { root, probe } = this.#parts;
+    const { root, probe, machine } = this.#parts;
+    const { disk } = machine;
     const opened = this.#opened;
     if (opened === undefined || this.#hanging !== undefined) return;
-    const device = deviceOf(root);
+    const device = deviceOf(disk, root);
     if (device === undefined || device === opened.device) return;
-    if (opened.identity === undefined || identityOf(root) !== opened.identity)
+    if (opened.identity === undefined || identityOf(disk, root) !== opened.identity)
       throw new StoreError("unavailable", `${probe.lost}: ${REPLACED}`, undefined);
     this.#opened = undefined;
     // Not awaited, and without a report: the store is not used any more, and each put has ended on the disk.
     opened.store[Symbol.asyncDispose]().then(undefined, () => undefined);
   }
 
-  get(at: TileAddress): MaybePromise<StoredTile | undefined> {
+  override get(at: TileAddress): MaybePromise<StoredTile | undefined> {
     const store = this.#store;
     return store.getLater === undefined ? store.get(at) : this.#parts.probe.inTime(store.getLater(at));
   }
 
-  keyOf(at: TileAddress): string {
-    return this.#store.keyOf(at);
-  }
-
-  stat(at: TileAddress): ReturnType<LocalStore["stat"]> {
-    return this.#store.stat(at);
-  }
-
-  put(...call: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
+  override put(...call: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
     try {
       return this.#store.put(...call);
     } catch (error) {
@@ -147,20 +148,12 @@ export class OpenableStore implements Store {
     }
   }
 
-  confirm(...call: Parameters<LocalStore["confirm"]>): boolean {
-    return this.#store.confirm(...call);
-  }
-
-  putsAtOnce(): number {
+  override putsAtOnce(): number {
     return 1;
   }
 
-  async check(layer: LayerName): Promise<void> {
+  override async check(layer: LayerName): Promise<void> {
     await this.#parts.probe.inTime(this.#store.check(layer));
-  }
-
-  delete(at: TileAddress): ReturnType<TileStore["delete"]> {
-    return this.#store.delete(at);
   }
 
   deleteAll(tiles: readonly TileAddress[]): readonly boolean[] {
@@ -186,12 +179,8 @@ export class OpenableStore implements Store {
     return await this.#parts.probe.inTime(this.#store.diskSpace());
   }
 
-  async describeParameters(...call: Parameters<TileStore["describeParameters"]>): Promise<void> {
+  override async describeParameters(...call: Parameters<TileStore["describeParameters"]>): Promise<void> {
     await this.#parts.probe.inTime(this.#store.describeParameters(...call));
-  }
-
-  parametersOf(layer: LayerName, id: string): ReturnType<TileStore["parametersOf"]> {
-    return this.#store.parametersOf(layer, id);
   }
 
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
@@ -234,36 +223,12 @@ export class OpenableStore implements Store {
     return await this.#store.sweepRemote(signal);
   }
 
-  timesOf(at: TileAddress): ReturnType<InventoryStore["timesOf"]> {
-    return this.#store.timesOf(at);
-  }
-
-  pyramids(layer: LayerName, known: readonly GridSetName[]): readonly StoredPyramid[] {
-    return this.#store.pyramids(layer, known);
-  }
-
   layersThere(layers: readonly LayerName[]): readonly LayerName[] {
     return this.#store.layersThere(layers);
   }
 
-  levels(pyramid: StoredPyramid): readonly Zoom[] {
-    return this.#store.levels(pyramid);
-  }
-
-  levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
-    return this.#store.levelsOf(layer, pyramids);
-  }
-
-  recount(tileSet: TileSet, rect: TileSetRect["rect"], afterReboot: boolean): ReturnType<InventoryStore["recount"]> {
-    return this.#store.recount(tileSet, rect, afterReboot);
-  }
-
   async removeLeftovers(...call: Parameters<InventoryStore["removeLeftovers"]>): Promise<void> {
     await this.#store.removeLeftovers(...call);
-  }
-
-  regions(...call: Parameters<InventoryStore["regions"]>): ReturnType<InventoryStore["regions"]> {
-    return this.#store.regions(...call);
   }
 
   async noteAlive(): Promise<void> {
@@ -274,24 +239,11 @@ export class OpenableStore implements Store {
     return this.#store.lastAliveMs();
   }
 
-  changes(...call: Parameters<InventoryStore["changes"]>): ReturnType<InventoryStore["changes"]> {
-    return this.#store.changes(...call);
-  }
-
-  removeEmptied(tileSet: TileSet, rect: TileSetRect["rect"]): void {
-    this.#store.removeEmptied(tileSet, rect);
-  }
-
-  removeEmptyPyramids(
-    ...call: Parameters<InventoryStore["removeEmptyPyramids"]>
-  ): ReturnType<InventoryStore["removeEmptyPyramids"]> {
-    return this.#store.removeEmptyPyramids(...call);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#parts.probe.end();
     await this.#opened?.store[Symbol.asyncDispose]();
   }
 }
 
-const deviceOf = (root: string): number | undefined => statOf(root, "the directory of the store cannot be read")?.dev;
+const deviceOf = (disk: Disk, root: string): number | undefined =>
+  statOf(disk, root, "the directory of the store cannot be read")?.dev;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { createFileStore } from "./file/file-store.ts";
 import { storeConformance } from "./store.conformance.ts";
@@ -10,7 +11,7 @@ import { StoreRouter } from "./store-router.ts";
 const directory = mkdtempSync(join(tmpdir(), "nuthatch-router-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let made = 0;
-const files = () => createFileStore({ root: join(directory, String(made++)), fsync: false, instance: "test" });
+const files = () => createFileStore(inDirectory(join(directory, String(made++))));
 const at = (layer: string, x = 0) => ({
   tileSet: { layer, gridSet: "g", format: "image/png", parametersId: "" },
   x,

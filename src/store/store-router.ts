@@ -1,10 +1,11 @@
-import type { GridSetName, Zoom } from "../grid/grid-set.ts";
+import type { Zoom } from "../grid/grid-set.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { LayerName, TileAddress, TileSet } from "../layer/tile-set.ts";
+import type { LayerName, TileAddress } from "../layer/tile-set.ts";
 import type { InventoryStore, StoredPyramid, TileSetRect } from "./inventory-store.ts";
+import { LayerStores } from "./layer-stores.ts";
 import type { Store } from "./store.ts";
 import { DEFAULT_STORE } from "./store-options.ts";
-import { type DiskSpace, ifAvailable, StoreError, type TileStore } from "./tile-store.ts";
+import { type DiskSpace, ifAvailable, StoreError } from "./tile-store.ts";
 import type { TruncationScope, TruncationStore } from "./truncation-store.ts";
 
 /** One of several stores. */
@@ -49,7 +50,7 @@ const NOBODY = { willDelete: async () => {}, onDeleted: () => {} };
  * Truncations apply to all stores, because a store that the layer used before may still contain tiles of it: truncated
  * tiles must not come back when the layer gets that store again.
  */
-export class StoreRouter implements Store {
+export class StoreRouter extends LayerStores implements Store {
   /** Empty with several stores, because they may be on several disks. */
   get disk(): string {
     return this.isOne ? this.#first.disk : "";
@@ -69,6 +70,7 @@ export class StoreRouter implements Store {
 
   /** @param stores at least one */
   constructor(stores: readonly RoutedStore[]) {
+    super();
     const [first] = stores;
     if (first === undefined) throw new Error("a router needs a store");
     this.#stores = stores;
@@ -111,7 +113,7 @@ export class StoreRouter implements Store {
 
   /** Returns the disk that contains the tiles of a layer. */
   diskOf(layer: LayerName): string {
-    return this.#of(layer).disk;
+    return this.of(layer).disk;
   }
 
   /** Returns the space of a disk. If no store is on this disk, returns the space of the fullest disk. */
@@ -128,7 +130,7 @@ export class StoreRouter implements Store {
    * Returns the store of a layer. For a layer that is not configured, returns the first store that contains a tile of
    * it.
    */
-  #of(layer: LayerName): Store {
+  protected override of(layer: LayerName): Store {
     const configured = this.#byLayer.get(layer);
     if (configured !== undefined) return configured;
     if (this.#stores.length === 1) return this.#first;
@@ -137,47 +139,11 @@ export class StoreRouter implements Store {
     return this.#stores.find(hasTiles)?.store ?? this.#first;
   }
 
-  get(at: TileAddress): ReturnType<TileStore["get"]> {
-    return this.#of(at.tileSet.layer).get(at);
-  }
-
-  keyOf(at: TileAddress): string {
-    return this.#of(at.tileSet.layer).keyOf(at);
-  }
-
-  stat(at: TileAddress): ReturnType<TileStore["stat"]> {
-    return this.#of(at.tileSet.layer).stat(at);
-  }
-
-  put(...[at, bytes, terms, signal]: Parameters<TileStore["put"]>): ReturnType<TileStore["put"]> {
-    return this.#of(at.tileSet.layer).put(at, bytes, terms, signal);
-  }
-
-  confirm(...[at, bytes, terms, signal]: Parameters<TileStore["confirm"]>): ReturnType<TileStore["confirm"]> {
-    return this.#of(at.tileSet.layer).confirm(at, bytes, terms, signal);
-  }
-
-  putsAtOnce(layer: LayerName): number {
-    return this.#of(layer).putsAtOnce(layer);
-  }
-
-  timesOf(at: TileAddress): ReturnType<InventoryStore["timesOf"]> {
-    return this.#of(at.tileSet.layer).timesOf(at);
-  }
-
-  check(layer: LayerName): Promise<void> {
-    return this.#of(layer).check(layer);
-  }
-
-  delete(at: TileAddress): ReturnType<TileStore["delete"]> {
-    return this.#of(at.tileSet.layer).delete(at);
-  }
-
   deleteAll(tiles: readonly TileAddress[]): readonly boolean[] {
     const areGone = tiles.map(() => false);
     const byStore = new Map<Store, number[]>();
     for (const [i, { tileSet }] of tiles.entries()) {
-      const store = this.#of(tileSet.layer);
+      const store = this.of(tileSet.layer);
       const indexes = byStore.get(store);
       if (indexes === undefined) byStore.set(store, [i]);
       else indexes.push(i);
@@ -190,7 +156,7 @@ export class StoreRouter implements Store {
   }
 
   allocated(bytes: number, layer?: LayerName): number {
-    if (layer !== undefined) return this.#of(layer).allocated(bytes, layer);
+    if (layer !== undefined) return this.of(layer).allocated(bytes, layer);
     const all = this.#stores.flatMap(({ store }) => ifAvailable(() => store.allocated(bytes)) ?? []);
     return all.length === 0 ? this.#first.allocated(bytes) : Math.min(...all);
   }
@@ -208,21 +174,13 @@ export class StoreRouter implements Store {
     return { freeBytes, totalBytes, freeInodes, totalInodes };
   }
 
-  describeParameters(layer: LayerName, id: string, values: Readonly<Record<string, string>>): Promise<void> {
-    return this.#of(layer).describeParameters(layer, id, values);
-  }
-
-  parametersOf(layer: LayerName, id: string): ReturnType<TileStore["parametersOf"]> {
-    return this.#of(layer).parametersOf(layer, id);
-  }
-
   /**
    * Plans a truncation in all stores. For an unavailable store that is not the layer's, returns a name that means the
    * scope (`isLater`). The tiles that the layer may have there are truncated when that store is available again.
    * @throws StoreError while the store of the layer is unavailable
    */
   plan(scope: Parameters<TruncationStore["plan"]>[0]): readonly string[] {
-    const own = this.#of(scope.layer);
+    const own = this.of(scope.layer);
     return this.#stores.flatMap(({ id, store }) => {
       const names = store === own ? store.plan(scope) : (ifAvailable(() => store.plan(scope)) ?? [laterName(scope)]);
       // A name of the default store gets no id, unless it means a scope, which requires an id.
@@ -269,7 +227,7 @@ export class StoreRouter implements Store {
   }
 
   async deleteRange(...[scope, rect, listener, signal]: Parameters<TruncationStore["deleteRange"]>): Promise<void> {
-    const own = this.#of(scope.layer);
+    const own = this.of(scope.layer);
     // Only the layer's store reports to the listener: the ledger has no record of tiles in a store that the layer used
     // before.
     for (const { id, store } of this.#stores)
@@ -328,10 +286,6 @@ export class StoreRouter implements Store {
     if (first !== undefined) throw first;
   }
 
-  pyramids(layer: LayerName, known: readonly GridSetName[]): ReturnType<InventoryStore["pyramids"]> {
-    return this.#of(layer).pyramids(layer, known);
-  }
-
   /** A layer that is not configured may have tiles in any store, and a layer of an unavailable store may have tiles. */
   layersThere(layers: readonly LayerName[]): readonly LayerName[] {
     const others = layers.filter((layer) => !this.#byLayer.has(layer));
@@ -342,29 +296,13 @@ export class StoreRouter implements Store {
     return [...configured, ...others];
   }
 
-  levels(pyramid: StoredPyramid): ReturnType<InventoryStore["levels"]> {
-    return this.#of(pyramid.layer).levels(pyramid);
-  }
-
-  levelsOf(layer: LayerName, pyramids: readonly StoredPyramid[]): ReturnType<InventoryStore["levelsOf"]> {
-    return this.#of(layer).levelsOf(layer, pyramids);
-  }
-
-  recount(...[tileSet, ...more]: Parameters<InventoryStore["recount"]>): ReturnType<InventoryStore["recount"]> {
-    return this.#of(tileSet.layer).recount(tileSet, ...more);
-  }
-
   async removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void> {
     await this.#each((store) =>
       store.removeLeftovers(
-        places.filter(({ tileSet }) => this.#of(tileSet.layer) === store),
+        places.filter(({ tileSet }) => this.of(tileSet.layer) === store),
         signal,
       ),
     );
-  }
-
-  regions(pyramid: StoredPyramid, z: Zoom, after: string | undefined): ReturnType<InventoryStore["regions"]> {
-    return this.#of(pyramid.layer).regions(pyramid, z, after);
   }
 
   /** Marks each store, even if marking another store fails. */
@@ -390,19 +328,9 @@ export class StoreRouter implements Store {
     return this.#lastAliveMs.get(store);
   }
 
-  changes(pyramid: StoredPyramid, z: Zoom, sinceMs: number): ReturnType<InventoryStore["changes"]> {
-    const store = this.#of(pyramid.layer);
+  override changes(pyramid: StoredPyramid, z: Zoom, sinceMs: number): ReturnType<InventoryStore["changes"]> {
+    const store = this.of(pyramid.layer);
     return store.changes(pyramid, z, sinceMs === 0 ? 0 : Math.min(sinceMs, this.#lastAliveOf(store) ?? 0));
-  }
-
-  removeEmptied(tileSet: TileSet, rect: TileSetRect["rect"]): void {
-    this.#of(tileSet.layer).removeEmptied(tileSet, rect);
-  }
-
-  removeEmptyPyramids(
-    ...[layer, pyramids]: Parameters<InventoryStore["removeEmptyPyramids"]>
-  ): ReturnType<InventoryStore["removeEmptyPyramids"]> {
-    return this.#of(layer).removeEmptyPyramids(layer, pyramids);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import type { TileRect } from "../grid/grid-set.ts";
@@ -29,6 +30,8 @@ const never = new AbortController().signal;
 export interface StoreTrouble {
   /** Makes every read, or write, of a tile fail with this system error code until `end`. */
   fail(what: "read" | "write", code: string): { end(): void };
+  /** Makes one operation of the disk fail with this system error code until `end`: the one after `n` others. */
+  failNth(n: number, code: string): { end(): void };
   /** Makes the directory of layer `ws:a` unavailable until `end`, like a link to a volume that is not mounted. */
   away(store: Store): { end(): void };
 }
@@ -46,7 +49,10 @@ const TROUBLES: readonly (readonly [string, StoreError["code"]])[] = [
  * `trouble` is undefined for a store that depends on nothing that could fail.
  */
 export function storeConformance(make: () => Store, trouble: StoreTrouble | undefined): void {
-  if (trouble !== undefined) troubledStoreConformance(make, trouble);
+  if (trouble !== undefined) {
+    troubledStoreConformance(make, trouble);
+    interruptedStoreConformance(make, trouble);
+  }
   test("a tile that was put is read back, and another is absent", async () => {
     const store = make();
     await store.put(at(3, 2, 5), of(10), ...unconditionally);
@@ -454,5 +460,89 @@ function troubledStoreConformance(make: () => Store, trouble: StoreTrouble): voi
     await store.check("ws:a");
     expect((await store.get(at(1, 1, 3)))?.bytes.byteLength).toBe(7);
     expect(store.recount(base, cell, false)).toHaveLength(1);
+  });
+}
+
+/** An operation of a store during which an operation of its disk fails: the one after `nth` others. */
+const interruption = fc.record({
+  what: fc.constantFrom("put", "put", "put", "confirm", "delete", "truncate", "delete a range", "read", "recount"),
+  x: fc.nat(3),
+  size: fc.integer({ min: 1, max: 200 }),
+  nth: fc.nat(14),
+  code: fc.constantFrom("ENOSPC", "EIO"),
+});
+
+function interruptedStoreConformance(make: () => Store, trouble: StoreTrouble): void {
+  const cell = rect(5, 0, 0, 15, 15);
+  const places = [0, 1, 2, 3];
+  const sizeOf = async (store: Store, x: number) => (await store.get(at(x, 1, 5)))?.bytes.byteLength;
+  const outcomeOf = async (work: () => unknown): Promise<unknown> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      return error;
+    }
+  };
+  test("wherever its disk fails, a store says so, keeps whole tiles, and counts what is readable", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(interruption, { minLength: 1, maxLength: 12 }), async (steps) => {
+        await using store = make();
+        const sizes = new Map<number, number | undefined>();
+        for (const { what, x, size, nth, code } of steps) {
+          const place = at(x, 1, 5);
+          const before = sizes.get(x);
+          const names = what === "truncate" ? store.plan({ kind: "layer", layer: "ws:a" }) : [];
+          const gone: number[] = [];
+          const listener = {
+            willDelete: async () => {},
+            onDeleted: (tile: Deleted) => void gone.push(tile.x),
+          };
+          const scope = { layer: "ws:a", gridSet: "EPSG:4326", parametersId: "", format: "image/png" };
+          const work: Readonly<Record<typeof what, () => unknown>> = {
+            put: () => store.put(place, of(size), ...unconditionally),
+            confirm: () => store.confirm(place, of(before ?? size), { time: "renew", guard: yes }, never),
+            delete: () => store.delete(place),
+            truncate: () => store.truncate("1", names, "reclaim"),
+            "delete a range": () => store.deleteRange(scope, rect(5, x, 0, x + 1, 15), listener, never),
+            read: () => sizeOf(store, x),
+            recount: () => store.recount(base, cell, false).map((tile) => [tile.x, tile.bytes]),
+          };
+          const fault = trouble.failNth(nth, code);
+          const outcome = await outcomeOf(async () => {
+            try {
+              return await work[what]();
+            } finally {
+              // The fault may also meet what a store does at the end of its turn.
+              await new Promise(setImmediate);
+              fault.end();
+            }
+          });
+          const isDone = !(outcome instanceof StoreError);
+          // A truncation that was interrupted is repeated with the same names.
+          if (what === "truncate" && !isDone) store.truncate("1", names, "reclaim");
+          const found = await Promise.all(places.map((one) => sizeOf(store, one)));
+          const counted = store.recount(base, cell, false).map((tile) => [tile.x, tile.bytes]);
+          const readable = found.flatMap((bytes, one) => (bytes === undefined ? [] : [[one, bytes]]));
+          expect(counted.sort()).toEqual(readable);
+          for (const [one, bytes] of found.entries()) {
+            const known = sizes.get(one);
+            const isMeant = what === "truncate" || (what === "delete a range" ? one === x || one === x + 1 : one === x);
+            const after =
+              !isMeant || ["confirm", "read", "recount"].includes(what) ? known : what === "put" ? size : undefined;
+            const mayBe = isDone || what === "truncate" || gone.includes(one) ? [after] : [known, after];
+            expect(mayBe, `${what} of ${x} leaves ${one} at ${known}, or makes it ${after}`).toContain(bytes);
+            if (bytes !== undefined)
+              expect(Buffer.compare((await store.get(at(one, 1, 5)))?.bytes ?? of(0), of(bytes))).toBe(0);
+            sizes.set(one, bytes);
+          }
+          if (!isDone) continue;
+          if (what === "put") expect(outcome).toEqual({ stored: true, replaced: before });
+          if (what === "delete" || what === "read") expect(outcome).toBe(before);
+          if (what === "recount") expect(outcome).toEqual(readable);
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 }

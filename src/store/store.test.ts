@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import fs, {
+import {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,11 +11,12 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import sharp from "sharp";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { diskError, FaultyDisk } from "../../test/support/stores/faulty-disk.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { createMemoryStore, unconditionally } from "../../test/support/stores/memory-store.ts";
 import { builtInGridSet } from "../grid/built-in.ts";
 import { createCompactStore } from "./compact/compact-store.ts";
@@ -32,26 +33,14 @@ const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "
 
 describe("memory store", () => storeConformance(createMemoryStore, undefined));
 
-/** Replaces functions of `node:fs` in the modules that import them. */
-function failing(names: readonly ("openSync" | "readSync" | "writeSync" | "fstatSync")[], code: string) {
-  const spies = names.map((name) =>
-    vi.spyOn(fs, name).mockImplementation(() => {
-      throw Object.assign(new Error(`${code}: injected`), { code });
-    }),
-  );
-  syncBuiltinESMExports();
-  return {
-    end() {
-      for (const spy of spies) spy.mockRestore();
-      syncBuiltinESMExports();
-    },
-  };
-}
-
+/** The disk of the stores that conform, and their options. */
+const faulty = new FaultyDisk();
+const onFaultyDisk = (at: string) => ({ ...inDirectory(at), machine: faulty.machine });
 /** Returns the layer's directory in the store that was created last. */
 const layerOfLast = (): string => join(directory, String(made - 1), "ws_a");
 const trouble: StoreTrouble = {
-  fail: (what, code) => failing([what === "read" ? "readSync" : "writeSync"], code),
+  failNth: (n, code) => faulty.failNth(n, code),
+  fail: (what, code) => faulty.fail([what === "read" ? "readSync" : "writeSync"], code),
   away() {
     const [there, elsewhere] = [layerOfLast(), join(directory, `volume-${made}`)];
     renameSync(there, `${elsewhere}-unmounted`);
@@ -62,16 +51,16 @@ const trouble: StoreTrouble = {
 
 const gridSets = (id: string) => builtInGridSet(id) ?? builtInGridSet("EPSG:4326");
 describe("compact store", () => {
-  storeConformance(() => createCompactStore({ root: root(), fsync: false, instance: "test", gridSets }), trouble);
+  storeConformance(() => createCompactStore({ ...onFaultyDisk(root()), gridSets }), trouble);
 });
 
 describe.each(["tms", "slippy"] as const)("file store, layout %s", (layout) => {
-  storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test", layout, gridSets }), trouble);
+  storeConformance(() => createFileStore({ ...onFaultyDisk(root()), layout, gridSets }), trouble);
 });
 
 describe.each([
-  ["file", (at: string) => createFileStore({ root: at, fsync: false, instance: "test" })],
-  ["compact", (at: string) => createCompactStore({ root: at, fsync: false, instance: "test", gridSets })],
+  ["file", (at: string) => createFileStore(inDirectory(at))],
+  ["compact", (at: string) => createCompactStore({ ...inDirectory(at), gridSets })],
 ] as const)("%s store", (_, make) => {
   test("whose directory is away is not empty: nothing is truncated, and its directory is not made", async () => {
     const at = root();
@@ -96,7 +85,7 @@ describe.each([
 });
 
 describe("file store", () => {
-  storeConformance(() => createFileStore({ root: root(), fsync: false, instance: "test" }), trouble);
+  storeConformance(() => createFileStore(onFaultyDisk(root())), trouble);
 
   test.each([
     ["layer", "a", "unavailable"],
@@ -104,7 +93,7 @@ describe("file store", () => {
     ["bucket", "a/g_00/0_0", "corrupt"],
   ])("a file in the place of a %s's directory is no truncation: a put throws", async (_, path, code) => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     const place = join(at, path);
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, "x");
@@ -113,11 +102,11 @@ describe("file store", () => {
   });
 
   test("an error of opening a file is a StoreError too, and one of looking at it", async () => {
-    const store = createFileStore({ root: root(), fsync: false, instance: "test" });
+    const store = createFileStore(onFaultyDisk(root()));
     const place = { tileSet, x: 0, y: 0, z: 0 };
     await store.put(place, new Uint8Array(1), ...unconditionally);
     for (const name of ["openSync", "fstatSync"] as const) {
-      const fault = failing([name], "EIO");
+      const fault = faulty.fail([name], "EIO");
       try {
         expect(() => store.get(place)).toThrow(StoreError);
       } finally {
@@ -128,7 +117,7 @@ describe("file store", () => {
 
   test("a directory in a tile's place is no tile: it is not read, counted or deleted, and nothing is stored there", async () => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     const place = { tileSet, x: 0, y: 0, z: 0 };
     const inTheWay = join(at, store.keyOf(place));
     mkdirSync(join(inTheWay, "inside"), { recursive: true });
@@ -152,7 +141,7 @@ describe("file store", () => {
 
   test("a named pipe and a link out of the layer's directory are no tiles, a link inside of it is one", async () => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     const placeOf = (x: number) => ({ tileSet, x, y: 0, z: 5 });
     const pathOf = (x: number) => join(at, store.keyOf(placeOf(x)));
     await store.put(placeOf(0), Buffer.from("tile"), ...unconditionally);
@@ -192,7 +181,7 @@ describe("file store", () => {
     "a listing spares looks until its directories change, layout %s",
     async (layout) => {
       const at = root();
-      const store = createFileStore({ root: at, fsync: false, instance: "test", layout, gridSets });
+      const store = createFileStore({ ...inDirectory(at), layout, gridSets });
       const web = { ...tileSet, gridSet: "EPSG:900913" };
       const z = 14;
       const placeOf = (x: number) => ({ tileSet: web, x, y: 3, z });
@@ -227,7 +216,7 @@ describe("file store", () => {
   );
 
   test("a put whose directory is truncated under it stores nothing", async () => {
-    const store = createFileStore({ root: root(), fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(root()));
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), ...unconditionally);
     let requested = 0;
     const guard = (): boolean => {
@@ -246,33 +235,21 @@ describe("file store", () => {
   });
 
   test("a put makes its directories again, whenever they are removed as empty under it", async () => {
-    const store = createFileStore({ root: root(), fsync: false, instance: "test" });
+    const disk = new FaultyDisk();
+    const store = createFileStore({ ...inDirectory(root()), machine: disk.machine });
     const cell = { z: 0, minX: 0, minY: 0, maxX: 15, maxY: 15 };
-    const { openSync, mkdirSync: makeDirectory } = fs;
-    const absent = () => Object.assign(new Error("ENOENT: injected"), { code: "ENOENT" });
     for (const removals of [1, 2, 3, 5]) {
       let left = removals;
-      const opening = vi.spyOn(fs, "openSync").mockImplementation((...args) => {
-        if (args[1] === "wx" && left-- > 0) store.removeEmptied(tileSet, cell);
-        return openSync(...args);
-      });
-      // The system reports a parent as missing that it has just created.
-      const making = vi.spyOn(fs, "mkdirSync").mockImplementation((...args) => {
-        if (left === 1) {
-          left = 0;
-          throw absent();
-        }
-        return makeDirectory(...args);
-      });
-      syncBuiltinESMExports();
-      try {
-        const put = await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(removals), ...unconditionally);
-        expect(put).toEqual({ stored: true, replaced: undefined });
-      } finally {
-        opening.mockRestore();
-        making.mockRestore();
-        syncBuiltinESMExports();
-      }
+      disk.before = (operation, args) => {
+        if (operation === "openSync" && args[1] === "wx" && left-- > 0) store.removeEmptied(tileSet, cell);
+        // The system reports a parent as missing that it has just created.
+        if (operation !== "mkdirSync" || left !== 1) return;
+        left = 0;
+        throw diskError("ENOENT");
+      };
+      const put = await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(removals), ...unconditionally);
+      expect(put).toEqual({ stored: true, replaced: undefined });
+      disk.before = () => {};
       expect(store.stat({ tileSet, x: 0, y: 0, z: 0 })?.bytes).toBe(removals);
       store.delete({ tileSet, x: 0, y: 0, z: 0 });
       store.removeEmptied(tileSet, cell);
@@ -282,7 +259,7 @@ describe("file store", () => {
 
   test("emptied tile sets leave the layer's directory empty, foreign files and links stay", async () => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     const id = "a".repeat(40);
     const described = { ...tileSet, parametersId: id };
     const pyramids = [{ gridSet: "g", parametersId: id }];
@@ -307,7 +284,7 @@ describe("file store", () => {
 
   test("a large remainder of empty directories goes in several calls", () => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     for (let n = 0; n < 150; n++) mkdirSync(join(at, "a", "g_16", `${n}_0`), { recursive: true });
     const pyramids = [{ gridSet: "g", parametersId: "" }];
     expect(store.removeEmptyPyramids("a", pyramids)).toEqual(["unfinished"]);
@@ -317,7 +294,7 @@ describe("file store", () => {
 
   test("a sweep reclaims truncated tiles; a recount removes empty files and temporary files of other processes", async () => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     await store.put({ tileSet, x: 0, y: 0, z: 0 }, new Uint8Array(1), ...unconditionally);
     store.truncate("1", store.plan({ kind: "layer", layer: "a" }), "reclaim");
     await store.sweep(new AbortController().signal);
@@ -334,7 +311,7 @@ describe("file store", () => {
 
   test("leftovers in a large bucket go without looking at its tiles, this process's own stay", async () => {
     const at = root();
-    const store = createFileStore({ root: at, fsync: false, instance: "test" });
+    const store = createFileStore(inDirectory(at));
     await store.put({ tileSet, x: 600, y: 1, z: 16 }, new Uint8Array(1), ...unconditionally);
     const bucket = join(at, "a", "g_16", "001_000");
     for (const name of [".nuthatch-other-1", ".nuthatch-test-1"]) writeFileSync(join(bucket, name), "half");
@@ -356,7 +333,7 @@ describe("file store", () => {
       ["image/vnd.jpeg-png", await sharp(raster).png().toBuffer()],
       ["image/vnd.jpeg-png8", await sharp(raster).png({ palette: true }).toBuffer()],
     ] as const) {
-      const store = createFileStore({ root: root(), fsync: false, instance: "test" });
+      const store = createFileStore(inDirectory(root()));
       const set = { ...tileSet, format };
       const put = (x: number, bytes: Uint8Array) =>
         store.put({ tileSet: set, x, y: 0, z: 4 }, bytes, ...unconditionally);

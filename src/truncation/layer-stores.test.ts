@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { Adoption, adoptionTables } from "../ledger/counting/adoption.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -32,7 +33,7 @@ const cell = { z: 5, minX: 0, minY: 0, maxX: 15, maxY: 15 };
 function start(location: "default" | "second", first = "default") {
   const db = openDatabase(join(directory, "state.db"), machineDisk);
   db.createTables([ledgerTables, adoptionTables, truncationTables, layerStoreTables]);
-  const open = (name: string) => createFileStore({ root: join(directory, name), fsync: false, instance: "test" });
+  const open = (name: string) => createFileStore(inDirectory(join(directory, name)));
   const store = new StoreRouter(["default", "second"].map((id) => ({ id, store: open(id) })));
   const configure = (id: string) => store.configure([{ name: "a", store: id }]);
   configure(location);

@@ -7,6 +7,7 @@ import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
 import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -39,7 +40,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
   const db = openTestDatabase(join(root, "state.db"));
   open.push(db);
   db.createTables([ledgerTables, truncationTables, massTruncationTables]);
-  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const store = createFileStore(inDirectory(join(root, "tiles")));
   const ledger = new Ledger({ db, store, boot: "boot", clock });
   const expired: (readonly [string, number])[] = [];
   const renders: RenderControl = {

@@ -1,12 +1,13 @@
-import fs, { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
 import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
 import { silentLog } from "../../test/support/silent-log.ts";
+import { FaultyDisk } from "../../test/support/stores/faulty-disk.ts";
+import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../test/support/stores/memory-store.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import { ledgerTables } from "../ledger/ledger-tables.ts";
@@ -33,9 +34,10 @@ const FORMATS = ["image/png", "image/jpeg"];
 function open(root: string, renders: RenderControl = idleRenders, outage: Outage = new Outage()) {
   const db = outage.of(openTestDatabase(join(root, "state.db")));
   db.createTables([ledgerTables, truncationTables]);
-  const store = createFileStore({ root: join(root, "tiles"), fsync: false, instance: "test" });
+  const disk = new FaultyDisk();
+  const store = createFileStore({ ...inDirectory(join(root, "tiles")), machine: disk.machine });
   const ledger = new Ledger({ db, store, boot: "boot", clock: machineClock });
-  return { db, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };
+  return { db, disk, store, ledger, ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog) };
 }
 
 /** Refuses the commits of a database for a while, like a remote database that is unavailable. */
@@ -105,19 +107,14 @@ const tiles = (size: fc.Arbitrary<number>) =>
     .map((list) => new Map(list.map(([format, x, y, bytes]) => [`${format} ${x} ${y}`, bytes])));
 
 /** Makes the nth rename of a directory fail, before or after it. */
-function failRename(n: number, when: "before" | "after") {
-  const { renameSync } = fs;
+function failRename(disk: FaultyDisk, n: number, when: "before" | "after") {
   let left = n;
-  const spy = vi.spyOn(fs, "renameSync").mockImplementation((from, to) => {
-    const isDue = left-- === 0;
-    if (!isDue || when === "after") renameSync(from, to);
-    if (isDue) throw new Error("interrupted");
-  });
-  syncBuiltinESMExports();
+  disk[when] = (operation) => {
+    if (operation === "renameSync" && left-- === 0) throw new Error("interrupted");
+  };
   return {
     end(): boolean {
-      spy.mockRestore();
-      syncBuiltinESMExports();
+      disk[when] = () => {};
       return left < 0;
     },
   };
@@ -165,7 +162,7 @@ test("an undo that is interrupted anywhere is completed: the old tiles are back,
         const ended = (): void => {
           state = "undone";
         };
-        const failure = failRename(renames, when);
+        const failure = failRename(at.disk, renames, when);
         const { ledger } = at;
         const undoing = at.ledgerTruncations.undo(
           "a",

@@ -9,6 +9,7 @@ import { builtInGridSet } from "../../src/grid/built-in.ts";
 import { createGridSet } from "../../src/grid/create-grid-set.ts";
 import type { GridSet } from "../../src/grid/grid-set.ts";
 import { createCompactStore } from "../../src/store/compact/compact-store.ts";
+import { inDirectory } from "../support/stores/in-directory.ts";
 import { unconditionally } from "../support/stores/memory-store.ts";
 
 const gdal = { translate: "/usr/bin/gdal_translate", info: "/usr/bin/gdalinfo" };
@@ -34,7 +35,7 @@ const raw = { raw: { width: 256, height: 256, channels: 4 as const } };
 
 /** Stores a level of noise, and returns its pixels from the upper left corner. */
 async function storeLevel(root: string, gridSet: GridSet, z: number): Promise<Buffer> {
-  const store = createCompactStore({ root, fsync: false, instance: "test", gridSets: () => gridSet });
+  const store = createCompactStore({ ...inDirectory(root), gridSets: () => gridSet });
   const { matrixWidth: width = 0, matrixHeight: height = 0 } = gridSet.matrices[z] ?? {};
   const whole = Buffer.alloc(width * 256 * height * 256 * 4);
   const tileSet = { layer: "ws:roads", gridSet: gridSet.id, format: "image/png", parametersId: "" };
@@ -126,7 +127,7 @@ describe.skipIf(!hasMapProxy)("MapProxy's compact cache", () => {
     if (mercator === undefined) throw new Error("there is no such grid set");
     const root = join(directory, "mapproxy");
     await storeLevel(root, mercator, z);
-    const store = createCompactStore({ root, fsync: false, instance: "test", gridSets: () => mercator });
+    const store = createCompactStore({ ...inDirectory(root), gridSets: () => mercator });
     const places = [0, 1, 3].flatMap((row) => [0, 2].map((x) => ({ x, row })));
     const digest = (pixels: Buffer): string => createHash("sha1").update(pixels).digest("hex");
     const read = mapProxy(root, [

@@ -5,7 +5,7 @@ import { decodePicture } from "../../src/image/decode.ts";
 import { pixelsOf, type Raster } from "../../src/image/raster.ts";
 import { formatOf } from "../../src/layer/format.ts";
 import type { WmsSourceOptions } from "../../src/layer/source-options.ts";
-import { describeSource } from "../../src/source/source.conformance.ts";
+import { describeSource, UNHEARD } from "../../src/source/source.conformance.ts";
 import { createWmsSource } from "../../src/source/wms/wms-source.ts";
 import { hasMapServer, startMapServer } from "./mapserver.ts";
 
@@ -23,18 +23,21 @@ describe.skipIf(!hasMapServer)(`the WMS source against MapServer${reason}`, () =
   afterAll(() => upstream.close());
 
   const sourceWith = (options: Partial<WmsSourceOptions>) =>
-    createWmsSource({
-      type: "wms",
-      url: upstream.url,
-      version: "1.1.1",
-      layers: ["roads"],
-      styles: [],
-      transparent: false,
-      timeoutMs: 20_000,
-      connections: 1,
-      vendorParameters: {},
-      ...options,
-    });
+    createWmsSource(
+      {
+        type: "wms",
+        url: upstream.url,
+        version: "1.1.1",
+        layers: ["roads"],
+        styles: [],
+        transparent: false,
+        timeoutMs: 20_000,
+        connections: 1,
+        vendorParameters: {},
+        ...options,
+      },
+      UNHEARD,
+    );
 
   for (const version of ["1.1.1", "1.3.0"] as const) describeSource(`wms ${version}`, () => sourceWith({ version }));
 

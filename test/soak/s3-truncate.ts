@@ -2,6 +2,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
+import { thisMachine } from "../../src/lib/this-machine.ts";
 import { S3Client } from "../../src/store/s3/s3-client.ts";
 import { createS3Store } from "../../src/store/s3/s3-store.ts";
 import { OWN_KEYS } from "../../src/store/store-options.ts";
@@ -43,7 +44,7 @@ async function fill(service: S3Server, configuration: string): Promise<void> {
   for (const layer of LAYERS) await (await tileOf(server, layer)).arrayBuffer();
   await server.kill("SIGTERM");
   await server.close();
-  await using client = new S3Client(service.options(PREFIX));
+  await using client = new S3Client(service.options(PREFIX), thisMachine);
   const keys: string[] = [];
   for await (const { objects } of client.list({ prefix: "" })) keys.push(...objects.map(({ key }) => key));
   const first = keys.find((key) => key.startsWith("many/") && key.endsWith("/0/0/0.png"));
@@ -62,7 +63,7 @@ async function costs(postgres: Postgres, service: S3Server): Promise<{ commitMs:
   const database = new Client({ connectionString: postgres.url("postgres") });
   await database.connect();
   await database.query("CREATE TABLE probe (n int)");
-  await using client = new S3Client(service.options(PREFIX));
+  await using client = new S3Client(service.options(PREFIX), thisMachine);
   const [commits, puts]: [number[], number[]] = [[], []];
   for (let n = 0; n < ROUNDS; n++) {
     commits.push(await timed(() => database.query("INSERT INTO probe VALUES ($1)", [n])));
@@ -78,6 +79,7 @@ async function sweptTwice(service: S3Server): Promise<readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
   await using store = createS3Store(
     { ...service.options(PREFIX), namesFile: join(directory, "names.json"), isOwner: true },
+    thisMachine,
     THREAD,
   );
   store.asideIds();
@@ -88,7 +90,7 @@ async function sweptTwice(service: S3Server): Promise<readonly string[]> {
   if ((await store.sweepRemote(signal)) !== undefined) throw new Error("a third sweep is due");
   Date.now = real;
   rmSync(directory, { recursive: true });
-  await using client = new S3Client(service.options(PREFIX));
+  await using client = new S3Client(service.options(PREFIX), thisMachine);
   const left: string[] = [];
   for await (const { objects } of client.list({ prefix: "" })) left.push(...objects.map(({ key }) => key));
   return left.filter((key) => !key.startsWith(`${OWN_KEYS}/`));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Disk } from "../../lib/file/disk.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { lockDataDirectory, secureDataDirectory } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
@@ -9,7 +10,6 @@ import type { PostgresTarget } from "../../state/postgres/postgres-url.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
 import { RunningMark, type StateLoss } from "../../state/running-mark.ts";
 import { copiedAtMs, raiseIds } from "../../state/state-copies.ts";
-import type { Machine } from "../process/machine.ts";
 import { probeOf } from "./file-probe.ts";
 
 /** The data directory, locked by this process, with the open state database. */

@@ -11,6 +11,7 @@ import { type Catalogue, catalogueOf } from "../../layer/catalogue.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { LostWrites } from "../../ledger/lost-writes.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { StateError } from "../../state/data-directory.ts";
 import type { Database } from "../../state/database.ts";
@@ -22,7 +23,6 @@ import type { TruncationStore } from "../../store/truncation-store.ts";
 import { MassTruncationStore } from "../../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
 import { openConfiguredStores } from "../process/configured-stores.ts";
-import type { Machine } from "../process/machine.ts";
 import type { BeginOutcome, ServerMethods, StartRefusal } from "../process/process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "../process/start-faults.ts";
 import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
@@ -190,8 +190,13 @@ export class CoordinatorHost {
       return notConnected(error, dataDir);
     }
     const kinds = await loadStoreKinds(this.#configuration.stores);
-    this.#stores ??= openConfiguredStores(this.#configuration, this.#instance, kinds, "coordinator", (news) =>
-      this.#server().storeNews(news),
+    this.#stores ??= openConfiguredStores(
+      this.#configuration,
+      this.#instance,
+      kinds,
+      "coordinator",
+      this.#machine,
+      (news) => this.#server().storeNews(news),
     );
     // A store that is unavailable affects only its own layers, at a start too.
     const wrong = (await this.#storeWatch.first()).find(({ isConfiguration }) => isConfiguration);

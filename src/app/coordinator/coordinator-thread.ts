@@ -11,13 +11,11 @@ import { operationsOf } from "../../coordinator/operations.ts";
 import { catalogueOf, changedGridSets } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
-import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import { collectGarbage } from "../../lib/process/collect-garbage.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
 import { ok } from "../../lib/result.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { LEDGER_ACCESS } from "../../render/ledger-access.ts";
 import { COORDINATOR_HOST, type CoordinatorMethods, SERVER } from "../process/process-methods.ts";
 import { type CoordinatorData, CoordinatorHost } from "./coordinator-host.ts";
@@ -83,11 +81,7 @@ function configurationMethods(host: CoordinatorHost): ConfigurationMethods {
 }
 
 function startCoordinator(port: NonNullable<typeof parentPort>, data: CoordinatorData): void {
-  const host = new CoordinatorHost(() => channel.remote, data, {
-    clock: machineClock,
-    random: machineRandom,
-    disk: machineDisk,
-  });
+  const host = new CoordinatorHost(() => channel.remote, data, thisMachine);
   const methods: CoordinatorMethods = {
     ...localMethods(() => host, COORDINATOR_HOST),
     used: (report) => host.begun?.used(report),

@@ -1,5 +1,6 @@
 import type { Configuration, CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
@@ -15,11 +16,12 @@ export const openConfiguredStores = (
   instance: string,
   kinds: StoreKinds,
   by: "coordinator" | "server",
+  machine: Machine,
   found: (news: StoreNews) => void,
 ): OpenedStores => {
   const isOwner = by === "coordinator";
   const rootsFile = isOwner ? rootsFileIn(dataDir) : undefined;
-  return openStores({ stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found }, kinds);
+  return openStores({ machine, stores, layers, fsync, instance, isOwner, writes: isOwner, rootsFile, found }, kinds);
 };
 
 /** Returns whether users of a layer get 503 while its store is unavailable. */

@@ -7,9 +7,9 @@ import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
-import type { Machine } from "./machine.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {

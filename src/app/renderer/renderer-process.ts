@@ -1,7 +1,7 @@
 import { Channel } from "../../lib/process/channel.ts";
 import { portOfProcess } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { followParent } from "../process/child-process.ts";
 import { Renderer } from "./renderer.ts";
 import { CALLED_BY_RENDERER, RENDERER } from "./renderer-methods.ts";
@@ -14,7 +14,7 @@ function startRenderer(): void {
     localMethods(() => renderer, RENDERER),
     CALLED_BY_RENDERER,
   );
-  renderer = new Renderer(channel.remote, machineClock);
+  renderer = new Renderer(channel.remote, thisMachine);
 }
 
 if (process.send !== undefined) {

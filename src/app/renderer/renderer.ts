@@ -5,8 +5,8 @@ import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { SourceOptions } from "../../layer/source-options.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { onceEach } from "../../lib/once-each.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { Allowance, type Leave } from "../../render/admission.ts";
 import { BATCH_MS, type RenderOrder } from "../../render/render-order.ts";
@@ -45,7 +45,7 @@ interface Batch {
 /** Renders metatiles, sends requests to upstreams and composes maps. Runs in its own process. */
 export class Renderer implements RendererMethods {
   readonly #server: RendererNotes & RendererNews;
-  readonly #clock: Clock;
+  readonly #machine: Machine;
   readonly #sources = new Map<string, Promise<Source>>();
   /** The oldest generation whose tiles may still be stored, by layer. 0 for layers without an entry. */
   readonly #oldest = new Map<string, number>();
@@ -61,8 +61,8 @@ export class Renderer implements RendererMethods {
   #storesEnded: (() => void)[] = [];
   #reportedMs = processorMs();
 
-  constructor(server: RendererNotes & RendererNews, clock: Clock) {
-    this.#clock = clock;
+  constructor(server: RendererNotes & RendererNews, machine: Machine) {
+    this.#machine = machine;
     this.#server = server;
   }
 
@@ -88,7 +88,7 @@ export class Renderer implements RendererMethods {
    * parent.
    */
   #isOwned(): boolean {
-    return process.ppid === this.#owner?.parentPid && this.#clock.machineNow() < this.#storesUntilMs;
+    return process.ppid === this.#owner?.parentPid && this.#machine.clock.machineNow() < this.#storesUntilMs;
   }
 
   async renderMetatile(
@@ -129,8 +129,8 @@ export class Renderer implements RendererMethods {
     for (const i of orders.keys()) this.#renders.set(firstId + i, { missed: undefined, permit: () => undefined });
     const results = this.#renderInSequence(orders, generation, firstId, abort.signal);
     const answered = results.then(
-      () => turn(this.#clock),
-      () => turn(this.#clock),
+      () => turn(this.#machine.clock),
+      () => turn(this.#machine.clock),
     );
     const batch: Batch = { layer: orders[0]?.tileSet.layer, abort, answered };
     this.#batches.add(batch);
@@ -151,10 +151,10 @@ export class Renderer implements RendererMethods {
   async query(name: string, question: Question, signal: AbortSignal): Promise<InfoResult> {
     const layer = this.#layers.get(name);
     if (layer === undefined) return { kind: "cancelled" };
-    const beganMs = this.#clock.monotonicNow();
+    const beganMs = this.#machine.clock.monotonicNow();
     const query = async () =>
       question.kind === "mask"
-        ? await renderMask(question, () => this.#sourceFor(layer.source), signal)
+        ? await renderMask(this.#machine.clock, question, () => this.#sourceFor(layer.source), signal)
         : await (await this.#sourceFor(layer.source)).query?.(question, signal);
     try {
       const info = await withTrace(question.trace, query);
@@ -162,7 +162,7 @@ export class Renderer implements RendererMethods {
       return { kind: "info", info };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRequest(error, this.#clock.monotonicNow() - beganMs);
+      return failedRequest(error, this.#machine.clock.monotonicNow() - beganMs);
     }
   }
 
@@ -170,13 +170,13 @@ export class Renderer implements RendererMethods {
     const layer = this.#layers.get(name);
     const request = layer && probeRequest(layer);
     if (layer === undefined || request === undefined) return { kind: "cancelled" };
-    const beganMs = this.#clock.monotonicNow();
+    const beganMs = this.#machine.clock.monotonicNow();
     try {
       await (await this.#sourceFor(layer.source)).render(request, signal);
-      return { kind: "answered", upstreamMs: this.#clock.monotonicNow() - beganMs };
+      return { kind: "answered", upstreamMs: this.#machine.clock.monotonicNow() - beganMs };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
-      return failedRequest(error, this.#clock.monotonicNow() - beganMs);
+      return failedRequest(error, this.#machine.clock.monotonicNow() - beganMs);
     }
   }
 
@@ -187,7 +187,10 @@ export class Renderer implements RendererMethods {
     if (layer === undefined || subset === undefined || format === undefined) return { kind: "cancelled" };
     try {
       const source = await this.#sourceFor(layer.source);
-      return { kind: "tested", ...(await testTile({ layer, subset, format, source }, order, signal)) };
+      return {
+        kind: "tested",
+        ...(await testTile({ clock: this.#machine.clock, layer, subset, format, source }, order, signal)),
+      };
     } catch (error) {
       if (signal.aborted) return { kind: "cancelled" };
       throw error;
@@ -198,7 +201,9 @@ export class Renderer implements RendererMethods {
     await (await this.#stores)?.store.sweep(signal);
   }
 
-  readonly compose = composePicture;
+  compose(...call: Parameters<RendererMethods["compose"]>): ReturnType<RendererMethods["compose"]> {
+    return composePicture(this.#machine.clock, ...call);
+  }
 
   async alive(): Promise<void> {}
 
@@ -222,7 +227,8 @@ export class Renderer implements RendererMethods {
     const kinds = loadStoreKinds(stores);
     const open = async (): Promise<OpenedStores> => {
       const found = (news: StoreNews): void => this.#server.storeNews(news);
-      const stores = openStores({ ...owner, layers, isOwner: false, writes: true, found }, await kinds);
+      const options = { ...owner, machine: this.#machine, layers, isOwner: false, writes: true, found };
+      const stores = openStores(options, await kinds);
       for (const news of owner.storesAway) stores.tell(news);
       return stores;
     };
@@ -251,7 +257,7 @@ export class Renderer implements RendererMethods {
   async #end(): Promise<void> {
     await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
     await (await this.#stores)?.store[Symbol.asyncDispose]();
-    this.#clock.soon(() => process.exit(0));
+    this.#machine.clock.soon(() => process.exit(0));
   }
 
   /**
@@ -264,14 +270,14 @@ export class Renderer implements RendererMethods {
     firstId: number,
     signal: AbortSignal,
   ): Promise<readonly RendererResult[]> {
-    const untilMs = this.#clock.monotonicNow() + BATCH_MS;
+    const untilMs = this.#machine.clock.monotonicNow() + BATCH_MS;
     const results: RendererResult[] = [];
     const mayStore = this.#storeWithin(orders[0]?.leave);
     for (const [i, order] of orders.entries()) {
       const result = await this.#render(order, generation, firstId + i, mayStore, signal);
       results.push(result);
       const isStored = result.kind === "rendered" && !result.stale && result.storeFailure === undefined;
-      if (!isStored || signal.aborted || this.#clock.monotonicNow() > untilMs) break;
+      if (!isStored || signal.aborted || this.#machine.clock.monotonicNow() > untilMs) break;
     }
     return results;
   }
@@ -293,6 +299,7 @@ export class Renderer implements RendererMethods {
       const result = await tryMetatile(
         order,
         {
+          clock: this.#machine.clock,
           layer,
           subset,
           format,
@@ -320,7 +327,8 @@ export class Renderer implements RendererMethods {
     const key = keyOf(options);
     const known = this.#sources.get(key);
     if (known !== undefined) return known;
-    const source = createSource(options, (origin, isUp) => this.#server.serverHealth(origin, isUp));
+    const report = (origin: string, isUp: boolean): void => this.#server.serverHealth(origin, isUp);
+    const source = createSource(options, { clock: this.#machine.clock, report });
     this.#sources.set(key, source);
     return source;
   }
@@ -334,7 +342,7 @@ export class Renderer implements RendererMethods {
     if (this.#storing > 0 || this.#storesEnded.length === 0) return;
     const all = this.#storesEnded;
     this.#storesEnded = [];
-    this.#clock.soon(() => {
+    this.#machine.clock.soon(() => {
       for (const resolve of all) resolve();
     });
   }

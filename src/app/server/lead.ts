@@ -1,12 +1,11 @@
 import type { Worker } from "node:worker_threads";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
-import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { RENDER_CONTROL } from "../../render/render-control.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
 import {
@@ -33,8 +32,7 @@ export interface LeadParts {
   /** Who uses the database: a single server, or the lead of a cluster. */
   readonly use: SessionUse;
   readonly load: LoadConfiguration;
-  readonly clock: Clock;
-  readonly random: Random;
+  readonly machine: Machine;
   readonly log: Logger;
   /** Builds the process or processes that answer HTTP. */
   readonly buildServing: (
@@ -65,7 +63,8 @@ export interface NotLed {
 
 /** Builds the coordinator, the renders and the HTTP interfaces in this order. `closeInOrder` closes them. */
 export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
-  const { configuration, instance, use, load, clock, random, log } = parts;
+  const { configuration, instance, use, load, machine, log } = parts;
+  const { clock } = machine;
   const telemetry = namesCollector(process.env)
     ? (await import("../process/telemetry.ts")).startTelemetry(clock)
     : undefined;
@@ -107,8 +106,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     traffic,
     telemetry,
     load,
-    clock,
-    random,
+    machine,
     log,
   });
   built = await parts.buildServing(serverSide, rendering.renderers, storeNews);

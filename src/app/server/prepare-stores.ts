@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../../configuration/configuration.ts";
-import type { Random } from "../../lib/random/random.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import { directoryOf } from "../../store/store-options.ts";
@@ -15,17 +15,17 @@ export async function prepareStores(
   next: Pick<Configuration, "dataDir" | "stores" | "cluster">,
   present: Pick<Configuration, "stores">,
   serving: Pick<ServingProcesses, "storesFault">,
-  random: Random,
+  machine: Machine,
 ): Promise<Result<null, Refusal>> {
   const added = next.stores.filter((store) => !present.stores.some((one) => isDeepStrictEqual(one, store)));
   for (const store of added) {
-    const fault = store.type === "s3" ? await bucketFault(store) : await directoryFault(directoryOf(store));
+    const fault = store.type === "s3" ? await bucketFault(machine, store) : await directoryFault(directoryOf(store));
     if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
-    const unprepared = preparationFault(store, next.dataDir);
+    const unprepared = preparationFault(machine, store, next.dataDir);
     if (unprepared !== undefined) return refuse({ code: "bad_field", message: `baseDirectory: ${unprepared}` });
   }
   if (next.cluster === undefined || isDeepStrictEqual(next.stores, present.stores)) return ok(null);
   await removeOldMarks(added);
-  const fault = await withMarks(added, random, (mark) => serving.storesFault(added, mark));
+  const fault = await withMarks(added, machine.random, (mark) => serving.storesFault(added, mark));
   return fault === undefined ? ok(null) : refuse({ code: "bad_field", message: fault });
 }

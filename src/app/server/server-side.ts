@@ -5,11 +5,10 @@ import { ConfigurationInForce, type LoadConfiguration } from "../../configuratio
 import { OPERATION_TABLE } from "../../coordinator/operations.ts";
 import { servedTiles } from "../../http/api/nodes/node-view.ts";
 import { Throttle } from "../../http/auth/throttle.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { ownVersion } from "../../lib/process/version.ts";
-import type { Random } from "../../lib/random/random.ts";
 import { ok } from "../../lib/result.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { isoTime } from "../../lib/time/iso-time.ts";
 import { overruledText } from "../../quota/configuration/quota-difference.ts";
 import { USER_RENDERS } from "../../render/user-renders.ts";
@@ -26,8 +25,7 @@ export interface ServerSideParts extends ConfiguredParts {
   readonly traffic: Pick<TrafficCollector, "view" | "rates">;
   readonly telemetry: Telemetry | undefined;
   readonly load: LoadConfiguration;
-  readonly clock: Clock;
-  readonly random: Random;
+  readonly machine: Machine;
 }
 
 /** The methods of the main process that HTTP workers and nodes call. */
@@ -39,7 +37,8 @@ export interface ServerSide extends CalledByMembers {
 
 /** Builds the server's side. `serving` is called only after this function has returned. */
 export function buildServerSide(initial: Configuration, parts: ServerSideParts): ServerSide {
-  const { coordinator, rendering, serving, traffic, telemetry, load, clock, random, log } = parts;
+  const { coordinator, rendering, serving, traffic, telemetry, load, machine, log } = parts;
+  const { clock } = machine;
   const since = isoTime(clock.now());
   const throttle = new Throttle(clock);
   const { methods } = coordinator;
@@ -48,10 +47,10 @@ export function buildServerSide(initial: Configuration, parts: ServerSideParts):
     processes: configuredProcesses(parts),
     load,
     changeLayer: (current, change) => changeLayer(current, change, process.env),
-    prepare: (next, current) => prepareStores(next, current, serving, random),
+    prepare: (next, current) => prepareStores(next, current, serving, machine),
     async prepareStored(next) {
       const made = next.stores.filter(({ id }) => !initial.stores.some((store) => store.id === id));
-      prepareEach({ dataDir: initial.dataDir, stores: made }, log);
+      prepareEach({ dataDir: initial.dataDir, stores: made }, machine, log);
       if (initial.cluster !== undefined) await removeOldMarks(next.stores);
     },
     store: (changes) => methods.storeObjects(changes),

@@ -2,16 +2,13 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
-import { machineDisk } from "../../lib/file/machine-disk.ts";
 import type { Logger } from "../../lib/process/logger.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import type { Result } from "../../lib/result.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { loadStoreKinds, type OpenedStores } from "../../store/open-store.ts";
 import { loadDiskTiers, openConfiguredStores } from "../process/configured-stores.ts";
 import { createLogger } from "../process/logger.ts";
-import type { Machine } from "../process/machine.ts";
 import type { CalledByMembers, ServingProcesses } from "../process/process-methods.ts";
 import { dataDirectoryFault, listenFault } from "../process/start-faults.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
@@ -38,7 +35,6 @@ export class StartError extends Error {
   }
 }
 
-const MACHINE: Machine = { clock: machineClock, random: machineRandom, disk: machineDisk };
 /** Time for tiles in flight at a shutdown. */
 const GRACE_MS = 25_000;
 
@@ -51,9 +47,9 @@ export async function startServer(
   load: LoadConfiguration,
   coordinatorThread: Worker,
 ): Promise<RunningServer> {
-  const log = createLogger(machineClock);
+  const log = createLogger(thisMachine.clock);
   makeStoreDirectories(configuration, log);
-  const instance = machineRandom.uuid();
+  const instance = thisMachine.random.uuid();
   logNotices(configuration, log);
   let address = "";
   const lead = await startLead({
@@ -62,7 +58,7 @@ export async function startServer(
     instance,
     use: "server",
     load,
-    ...MACHINE,
+    machine: thisMachine,
     log,
     buildServing: (core, _, storeNews) => buildServing(configuration, instance, core, storeNews, log),
     async open(serving) {
@@ -101,17 +97,16 @@ async function buildServing(
   log: Logger,
 ): Promise<ServingProcesses> {
   if (configuration.server.workers > 1)
-    return new HttpWorkerPool({ configuration, instance, core, storeNews, ...MACHINE, log });
+    return new HttpWorkerPool({ configuration, instance, core, storeNews, ...thisMachine, log });
   const stores = await openStoresToServe(configuration, instance, storeNews);
-  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, MACHINE, log);
+  const diskTiers = (await loadDiskTiers(configuration.stores))?.(configuration, thisMachine, log);
   return new Serving({
     configuration,
     eventsId: instance,
     stores,
     diskTiers,
     core,
-    clock: machineClock,
-    random: machineRandom,
+    machine: thisMachine,
     log,
   });
 }
@@ -123,7 +118,9 @@ export async function openStoresToServe(
   storeNews: StoreNewsExchange,
 ): Promise<OpenedStores> {
   const kinds = await loadStoreKinds(configuration.stores);
-  const stores: OpenedStores = openConfiguredStores(configuration, instance, kinds, "server", (news) => found(news));
+  const stores: OpenedStores = openConfiguredStores(configuration, instance, kinds, "server", thisMachine, (news) =>
+    found(news),
+  );
   const { found } = storeNews.join(stores.tell);
   return stores;
 }
@@ -139,14 +136,14 @@ export function makeStoreDirectories({ dataDir, stores }: Configuration, log: Lo
   } catch (error) {
     throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
   }
-  prepareEach({ dataDir, stores }, log);
+  prepareEach({ dataDir, stores }, thisMachine, log);
 }
 
 /** Listens, and returns the server's address. @throws StartError */
 export async function listen(serving: Pick<ServingProcesses, "listen">, { server }: Configuration): Promise<string> {
   const { host } = server;
   const { port } = await serving.listen(host, server.port).catch(async (error: unknown) => {
-    throw new StartError(await listenFault(error, host, server.port, machineClock), {
+    throw new StartError(await listenFault(error, host, server.port, thisMachine.clock), {
       cause: error,
       isConfiguration: false,
     });

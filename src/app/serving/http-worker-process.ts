@@ -1,9 +1,7 @@
-import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { Channel } from "../../lib/process/channel.ts";
 import { portOfProcess } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
 import { followParent } from "../process/child-process.ts";
 import { loadDiskTiers, type MakeDiskTiers, openConfiguredStores } from "../process/configured-stores.ts";
@@ -27,16 +25,15 @@ function startServing(): void {
       makeDiskTiers = await loadDiskTiers(configured);
     },
     begin({ configuration, readiness, accounts, eventsId, expiredBefore, instance }) {
-      const log = createLogger(machineClock);
-      stores = openConfiguredStores(configuration, instance, kinds, "server", channel.remote.storeNews);
+      const log = createLogger(thisMachine.clock);
+      stores = openConfiguredStores(configuration, instance, kinds, "server", thisMachine, channel.remote.storeNews);
       begun = new Serving({
         configuration,
         eventsId,
         stores,
         core: channel.remote,
-        diskTiers: makeDiskTiers?.(configuration, { clock: machineClock, disk: machineDisk }, log),
-        clock: machineClock,
-        random: machineRandom,
+        diskTiers: makeDiskTiers?.(configuration, thisMachine, log),
+        machine: thisMachine,
         log,
       });
       for (const [layer, beforeMs] of expiredBefore) begun.expireBefore(layer, beforeMs);
@@ -47,7 +44,7 @@ function startServing(): void {
     storeNews: (news) => stores?.tell(news),
     async close(graceMs) {
       await serving().close(graceMs);
-      machineClock.soon(() => process.disconnect());
+      thisMachine.clock.soon(() => process.disconnect());
     },
   };
   const channel = new Channel(portOfProcess(process), methods, HTTP_SERVER);

@@ -23,10 +23,9 @@ import { SERVER_CALLS } from "../../http/server-calls.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
 import { type Catalogue, catalogueOf, changedLayers, layerNames } from "../../layer/catalogue.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
-import type { Random } from "../../lib/random/random.ts";
-import type { Clock } from "../../lib/time/clock.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
 import { directoryOf, type StoreOptions } from "../../store/store-options.ts";
 import type { TileStore } from "../../store/tile-store.ts";
@@ -52,7 +51,7 @@ export class Serving implements ServingProcesses {
   readonly #tiles: ServedTiles;
   readonly #events: ServerEvents;
   readonly #checks: ConfigurationChecks;
-  readonly #random: Random;
+  readonly #machine: Machine;
   readonly #stores: Pick<OpenedStores, "configure">;
   #configuration: Configuration;
   #catalogue: Catalogue;
@@ -69,12 +68,12 @@ export class Serving implements ServingProcesses {
     readonly core: CalledByMembers;
     /** The state of the node. Absent without a cluster. */
     readonly node?: NodeState;
-    readonly clock: Clock;
-    readonly random: Random;
+    readonly machine: Machine;
     readonly log: Logger;
   }) {
-    const { configuration, stores, diskTiers, core, node, clock, random, log } = parts;
-    this.#random = random;
+    const { configuration, stores, diskTiers, core, node, machine, log } = parts;
+    const { clock, random } = machine;
+    this.#machine = machine;
     const { workers } = configuration.server;
     this.#stores = stores;
     this.#checks = new ConfigurationChecks(clock);
@@ -137,7 +136,7 @@ export class Serving implements ServingProcesses {
     if ((await callerOfSession(request, { authenticator, operations: this.#operations })) !== undefined) return true;
     const checked = await authenticator.check(headers.authorization, address, gone);
     if (checked.kind === "wrong" || checked.kind === "throttled")
-      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url, random: this.#random }));
+      this.#changes.answered(refusedLogIn(checked, { headers, address, method, url, random: this.#machine.random }));
     return checked.kind === "user";
   }
 
@@ -168,7 +167,7 @@ export class Serving implements ServingProcesses {
   }
 
   storesFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
-    return sharedStoresFault(stores, mark);
+    return sharedStoresFault(this.#machine, stores, mark);
   }
 
   clear(layer: LayerName): void {

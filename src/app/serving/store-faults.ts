@@ -4,6 +4,7 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
 import { makeDirectory } from "../../lib/file/make-directory.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Random } from "../../lib/random/random.ts";
 import { prepareStore, rootsFileIn } from "../../store/open-store.ts";
@@ -25,17 +26,21 @@ export async function directoryFault(directory: string | undefined): Promise<str
 /**
  * Makes the directories of stores. A store that cannot be used affects only its own layers, and is tried again later.
  */
-export function prepareEach({ dataDir, stores }: Pick<Configuration, "dataDir" | "stores">, log: Logger): void {
+export function prepareEach(
+  { dataDir, stores }: Pick<Configuration, "dataDir" | "stores">,
+  machine: Machine,
+  log: Logger,
+): void {
   for (const store of stores) {
-    const fault = preparationFault(store, dataDir);
+    const fault = preparationFault(machine, store, dataDir);
     if (fault !== undefined) log.warn("a store cannot be used", { store: store.id, error: fault });
   }
 }
 
 /** Makes the directory of a store, if it has one. Returns why this has failed. Undefined if it succeeded. */
-export function preparationFault(store: StoreOptions, dataDir: string): string | undefined {
+export function preparationFault(machine: Machine, store: StoreOptions, dataDir: string): string | undefined {
   try {
-    prepareStore(store, rootsFileIn(dataDir));
+    prepareStore(machine, store, rootsFileIn(dataDir));
     return undefined;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -44,9 +49,9 @@ export function preparationFault(store: StoreOptions, dataDir: string): string |
 }
 
 /** Returns why a bucket cannot be used. Undefined if it can. */
-export async function bucketFault(store: S3StoreConfiguration): Promise<string | undefined> {
+export async function bucketFault(machine: Machine, store: S3StoreConfiguration): Promise<string | undefined> {
   const { createS3Store } = await import("../../store/s3/s3-store.ts");
-  const opened = createS3Store({ ...store, isOwner: false });
+  const opened = createS3Store({ ...store, isOwner: false }, machine);
   try {
     const trouble = await opened.trouble();
     return trouble && `bucket: ${trouble.message}`;
@@ -90,9 +95,13 @@ const directoriesOf = (stores: readonly StoreOptions[]): readonly string[] =>
   stores.flatMap((store) => directoryOf(store) ?? []);
 
 /** Returns why this process cannot use stores that another machine has made. Undefined if it can. */
-export async function sharedStoresFault(stores: readonly StoreOptions[], mark: string): Promise<string | undefined> {
+export async function sharedStoresFault(
+  machine: Machine,
+  stores: readonly StoreOptions[],
+  mark: string,
+): Promise<string | undefined> {
   for (const store of stores) {
-    const fault = store.type === "s3" ? await bucketFault(store) : await markFault(store.path, mark);
+    const fault = store.type === "s3" ? await bucketFault(machine, store) : await markFault(store.path, mark);
     if (fault !== undefined) return fault;
   }
   return undefined;

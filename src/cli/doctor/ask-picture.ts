@@ -2,14 +2,16 @@ import { middleOf, type TileRect } from "../../grid/grid-set.ts";
 import { metatileOf } from "../../grid/metatile.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/renderer/metatile-picture.ts";
 import { createSource } from "../../source/create-source.ts";
 import { type FailureClass, type RenderWatch, SourceError } from "../../source/source.ts";
 import { crsName } from "../../source/wms/wms-request.ts";
 import { adviceOn } from "./advice.ts";
 
-/** The limits of a request: its time limit, and the signal that aborts all requests. */
+/** The limits of a request: its time limit by the clock, and the signal that aborts all requests. */
 export interface Bounds {
+  readonly clock: Clock;
   readonly requestMs: number;
   readonly signal: AbortSignal;
 }
@@ -95,13 +97,13 @@ async function metatileFault(set: PictureParts, rect: TileRect, bounds: Bounds):
 async function renderFault(
   set: PictureParts,
   rect: TileRect,
-  { requestMs, signal }: Bounds,
+  { clock, requestMs, signal }: Bounds,
 ): Promise<SourceError | "missing" | undefined> {
   const frame = metatileFrame(set, rect);
   const { source } = set.layer;
   const timed = "timeoutMs" in source ? { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) } : source;
   try {
-    await using created = await createSource(timed, () => undefined);
+    await using created = await createSource(timed, { clock, report: () => undefined });
     let answered = 0;
     const watch: RenderWatch = {
       requested() {},

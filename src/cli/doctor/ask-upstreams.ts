@@ -33,7 +33,7 @@ export async function askUpstreams(
   clock: Clock,
   { requestMs, totalMs }: TimeLimits = TIME_LIMITS,
 ): Promise<readonly Finding[]> {
-  const bounds = { requestMs, signal: deadline(clock, totalMs) };
+  const bounds = { clock, requestMs, signal: deadline(clock, totalMs) };
   const byUpstream = grouped(layers.flatMap(withOneServer), upstreamOf);
   const findings = [...byUpstream].map(async ([upstream, its]) => askUpstream(upstream, its, bounds));
   return (await Promise.all(findings)).flat();
@@ -129,10 +129,10 @@ async function capabilities(source: WmsSourceOptions, bounds: Bounds): Promise<W
 async function capabilitiesIn(
   version: WmsSourceOptions["version"],
   source: WmsSourceOptions,
-  { requestMs, signal }: Bounds,
+  { clock, requestMs, signal }: Bounds,
 ): Promise<WmsCatalogue> {
   const options = { ...source, timeoutMs: Math.min(source.timeoutMs, requestMs) };
-  await using http = createHttpFetch(options, serversOf(source));
+  await using http = createHttpFetch(clock, options, serversOf(source));
   const url = withQuery(addressesOf(source)[0] ?? "", {
     SERVICE: "WMS",
     VERSION: version,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isMap } from "../../lib/is-map.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { SqliteReadError, SqliteReader } from "../../source/archive/sqlite-reader.ts";
 import { blobOf } from "./blob.ts";
 import { inPath } from "./mbtiles-file.ts";
@@ -41,6 +42,7 @@ const PARAMETERS = "SELECT CAST(value AS BLOB) AS value FROM metadata WHERE laye
  * server's layers. Also returns the other directories.
  */
 export async function gwcTileSetsIn(
+  clock: Clock,
   root: string,
   layers: readonly NamedLayer[],
 ): Promise<{ readonly tileSets: readonly GwcTileSet[]; readonly skipped: readonly SkippedDirectory[] }> {
@@ -57,7 +59,7 @@ export async function gwcTileSetsIn(
       const path = join(root, directory, name);
       const found = nameOf(layer, name);
       const parameters =
-        found?.parametersId === "" ? {} : found && (await parametersOf(root, layer.name, found.parametersId));
+        found?.parametersId === "" ? {} : found && (await parametersOf(clock, root, layer.name, found.parametersId));
       if (found === undefined) skipped.push({ path, reason: `${layer.name} has no such grid set and format` });
       else if (parameters === undefined)
         skipped.push({ path, reason: `${join(root, METADATA)} has no parameters with this id` });
@@ -81,6 +83,7 @@ function nameOf({ gridSets, formats }: NamedLayer, name: string) {
 
 /** Returns the parameters of a parameters id, which GeoWebCache stores as `KEY=value&…`. Undefined if it has none. */
 async function parametersOf(
+  clock: Clock,
   root: string,
   layer: string,
   id: string,
@@ -88,7 +91,7 @@ async function parametersOf(
   const file = join(root, METADATA);
   if (!existsSync(file)) return undefined;
   try {
-    await using reader = await SqliteReader.open(file, PARAMETERS);
+    await using reader = await SqliteReader.open(clock, file, PARAMETERS);
     const row = await reader.first(PARAMETERS, [layer, `parameters.${id}`]);
     const value = isMap(row) ? blobOf(row["value"]) : undefined;
     if (value === undefined) return undefined;

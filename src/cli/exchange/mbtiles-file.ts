@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asTileX, asZoom, type TileX, type Zoom } from "../../grid/grid-set.ts";
 import { isMap } from "../../lib/is-map.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sqlite-reader.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import { blobOf } from "./blob.ts";
@@ -48,7 +49,7 @@ export interface MbtilesFile extends AsyncDisposable {
  * Opens an MBTiles file. Its queries run in a separate process, with a time limit.
  * @throws CommandFailure with the path if the file is not MBTiles
  */
-export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS): Promise<MbtilesFile> {
+export async function openMbtilesFile(clock: Clock, path: string, limitMs: number = LIMIT_MS): Promise<MbtilesFile> {
   const fault = (error: unknown): unknown => {
     if (!(error instanceof SqliteReadError)) return error;
     const what = error.code === TOO_LONG ? "cannot be read" : "is no MBTiles, or is damaged";
@@ -58,7 +59,7 @@ export async function openMbtilesFile(path: string, limitMs: number = LIMIT_MS):
     work.catch((error: unknown) => {
       throw fault(error);
     });
-  const reader = await guarded(SqliteReader.open(path, TILES, limitMs));
+  const reader = await guarded(SqliteReader.open(clock, path, TILES, limitMs));
   const first = async (sql: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
     const row = await guarded(reader.first(sql));
     return isMap(row) ? row : undefined;

@@ -5,6 +5,7 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import { readWholeFile } from "../../lib/file/read-whole-file.ts";
 import { type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import {
   applyQuotaChange,
   DEFAULT_QUOTA,
@@ -122,7 +123,7 @@ export async function readWithNames(
   const paths = read.ok ? namelessArchives(read.value) : [];
   const names = new Map<string, Result<string, string>>();
   for (const path of paths) {
-    const archive = await inspectArchive({ type: "mbtiles", file: resolve(cwd, path) });
+    const archive = await inspectArchive(machineClock, { type: "mbtiles", file: resolve(cwd, path) });
     const name = archive.ok ? archive.value.facts.name : undefined;
     const why = archive.ok ? "the metadata of the archive has none" : archive.error;
     names.set(path, name === undefined ? refuse(why) : ok(name));

@@ -48,5 +48,6 @@ export const buildFeeds = (
     windows,
     counter,
     options: context.jobOptions,
-    fetch: async (url, source, signal) => (await import("../../feed/fetch-feed.ts")).fetchFeed(url, source, signal),
+    fetch: async (url, source, signal) =>
+      (await import("../../feed/fetch-feed.ts")).fetchFeed(context.clock, url, source, signal),
   });

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { idleRenders } from "../../../test/support/jobs/idle-renders.ts";
 import { openTestDatabase } from "../../../test/support/postgres/test-database.ts";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
 import { createMemoryStore, unconditionally } from "../../../test/support/stores/memory-store.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
 import { Ledger } from "../../ledger/ledger.ts";
@@ -120,7 +121,7 @@ describe.each(["local", "remote"] as const)("a %s target", (kind) => {
   test("has the tiles of the source in the end, whatever is written, removed and truncated meanwhile", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.array(step, { maxLength: 40 }), async (before, during) => {
-        const from = createFileStore({ root: join(directory, `tiles-${made++}`), fsync: false, instance: "test" });
+        const from = createFileStore(inDirectory(join(directory, `tiles-${made++}`)));
         const memory = createMemoryStore(1);
         const to = kind === "local" ? memory : slow(memory);
         const { copy, put, remove, truncate } = open(from, to);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openTestDatabase } from "../../../test/support/postgres/test-database.ts";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../../test/support/stores/memory-store.ts";
 import type { TileSet } from "../../layer/tile-set.ts";
 import { machineClock } from "../../lib/time/machine-clock.ts";
@@ -25,7 +26,7 @@ const rounded = (bytes: number, blockBytes: number): number => Math.ceil(bytes /
 function open(blockBytes: number) {
   const db = openTestDatabase(join(directory, "state.db"));
   db.createTables([ledgerTables, adoptionTables]);
-  const files = createFileStore({ root: join(directory, "tiles"), fsync: false, instance: "test" });
+  const files = createFileStore(inDirectory(join(directory, "tiles")));
   const store = { ...files, allocated: (bytes: number) => rounded(bytes, blockBytes) };
   const logged: string[] = [];
   const log = { info: (text: string) => void logged.push(text), warn: () => undefined, error: () => undefined };

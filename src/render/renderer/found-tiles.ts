@@ -9,7 +9,7 @@ import { formatOf, type ImageFormat, type TileFormat } from "../../layer/format.
 import { encodingOf } from "../../layer/format-modifier.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { TilesOnDisk } from "../../layer/tiles-on-disk.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { readDiskTile } from "../../source/disk/disk-tiles.ts";
 import { SourceError } from "../../source/source.ts";
 import { tileData } from "../../source/tiles/tile-data.ts";
@@ -30,9 +30,9 @@ const NONE: FoundTiles = new Map();
  */
 export async function findTiles(
   order: Pick<RenderOrder, "rect" | "parameters" | "renewed" | "expiredBeforeMs">,
-  { layer, subset: { gridSet }, format }: PictureParts,
+  { clock, layer, subset: { gridSet }, format }: PictureParts & { readonly clock: Clock },
 ): Promise<FoundTiles> {
-  const sinceMs = usedSinceMs(order, layer);
+  const sinceMs = usedSinceMs(clock, order, layer);
   if (sinceMs === Number.POSITIVE_INFINITY || !isDefault(layer, order.parameters)) return NONE;
   const found = new Map<string, Uint8Array>();
   const { rect } = order;
@@ -73,13 +73,14 @@ function isDefault({ parameterFilters }: Layer, parameters: Readonly<Record<stri
  * again, and expired tiles are rendered again. Without an upstream nothing can render them, so all files are used.
  */
 function usedSinceMs(
+  clock: Clock,
   { rect, renewed, expiredBeforeMs = 0 }: Pick<RenderOrder, "rect" | "renewed" | "expiredBeforeMs">,
   layer: Layer,
 ): number {
   if (layer.source.type === "none") return 0;
   if (renewed === true) return Number.POSITIVE_INFINITY;
   const ageSeconds = valueAt(layer.expireCacheSeconds, rect.z);
-  return Math.max(expiredBeforeMs, ageSeconds > 0 ? machineClock.now() - ageSeconds * 1000 : 0);
+  return Math.max(expiredBeforeMs, ageSeconds > 0 ? clock.now() - ageSeconds * 1000 : 0);
 }
 
 const extensionOf = ({ extension, format }: TilesOnDisk, { formats }: Layer): string =>

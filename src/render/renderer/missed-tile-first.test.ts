@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../../test/support/layer.ts";
 import { createMemoryStore } from "../../../test/support/stores/memory-store.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import type { RenderOrder } from "../render-order.ts";
@@ -61,6 +62,7 @@ function begin({ mayStore, positions, afterReport, beforeEncode, signal, store, 
     },
     { missed: MISSED, report },
     {
+      clock: machineClock,
       layer,
       store: stored,
       isCurrent: isCurrent ?? (() => true),

@@ -1,5 +1,5 @@
 import type { TileIndex } from "../../grid/grid-set.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import type { RenderOrder, WrittenTile } from "../render-order.ts";
 import {
@@ -37,6 +37,7 @@ type Position = Omit<PositionedTile, "bytes">;
 export type Encode = (position: Position, inHaste: boolean) => Promise<Uint8Array>;
 
 interface StoreParts extends KeepParts, TileReservationParts {
+  readonly clock: Clock;
   readonly storing: (busy: boolean) => void;
 }
 
@@ -121,7 +122,7 @@ export async function keepMissedFirst(
     try {
       while (ready.length > 0 && !isOver()) {
         // All tiles that become ready until the next turn are stored in one step.
-        await turn(machineClock);
+        await turn(parts.clock);
         await steps.keep(ready.splice(0));
       }
     } catch (error) {
@@ -141,7 +142,7 @@ export async function keepMissedFirst(
   const encoding: Promise<void>[] = [];
   for (const position of positions) {
     if (isMissed(position)) continue;
-    await turn(machineClock);
+    await turn(parts.clock);
     if (isOver()) break;
     encoding.push(encodeAndStore(position));
   }

@@ -5,8 +5,8 @@ import { pixelAt } from "../../image/raster.ts";
 import { maskStride } from "../../layer/filter/filter-mask.ts";
 import { maskFileName } from "../../layer/filter/request-filter.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { deadline } from "../../lib/time/deadline.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import {
   type FailureClass,
   type MaskRequest,
@@ -24,17 +24,19 @@ const MOST_FILE_BYTES = 2 ** 26 + 2 ** 20;
  * @throws SourceError when there is no picture, or the picture has a different size
  */
 export async function renderMask(
+  clock: Clock,
   request: MaskRequest,
   source: () => Promise<Source>,
   signal: AbortSignal,
 ): Promise<UpstreamDocument> {
-  const picture = request.picture ?? (await pictureOf(request, source, signal));
+  const picture = request.picture ?? (await pictureOf(clock, request, source, signal));
   const { width, height } = request;
   const decoded = await asDecoded(picture, { width, height });
   return { contentType: "application/octet-stream", bytes: bitsOf(decoded) };
 }
 
 async function pictureOf(
+  clock: Clock,
   request: MaskRequest,
   source: () => Promise<Source>,
   signal: AbortSignal,
@@ -52,7 +54,7 @@ async function pictureOf(
       throw failed("exception", `${name} cannot be read: ${fileFault(error)}`, error);
     }
   }
-  const limit = deadline(machineClock, filter.timeoutSeconds * 1000);
+  const limit = deadline(clock, filter.timeoutSeconds * 1000);
   try {
     const answer = await (await source()).query?.(request, AbortSignal.any([signal, limit]));
     if (answer === undefined) throw new SourceError("exception", "the source of the layer is no WMS");

@@ -11,6 +11,7 @@ import { contentTypeOf } from "../../layer/format.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { refusalMessage } from "../../lib/refusal.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../../source/source.ts";
 import type { EarlyTiles } from "./missed-tile-first.ts";
 import { renderMetatile } from "./render-metatile.ts";
@@ -21,6 +22,7 @@ const ROW: TileRect = { z: 0, minX: 0, minY: 0, maxX: 1, maxY: 0 };
 
 /** No truncation happens during the render, and no user waits for the tiles. */
 const undisturbed = {
+  clock: machineClock,
   isCurrent: () => true,
   storing: () => {},
   user: () => undefined,

@@ -2,7 +2,7 @@ import type { Raster } from "../../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../../layer/format.ts";
 import { noTileMark } from "../../layer/no-tile-mark.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { Source } from "../../source/source.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { isWanted, type RenderMeasures, type RenderOrder } from "../render-order.ts";
@@ -15,6 +15,7 @@ import { keepBeside, keepTiles, notStored, type PositionedTile } from "./store-t
 import { mayStoreAll, type TileReservationParts } from "./tile-reservation.ts";
 
 export interface RenderParts extends PictureParts {
+  readonly clock: Clock;
   /** The formats of the order's `beside`. */
   readonly beside: readonly ImageFormat[];
   readonly source: Source;
@@ -30,9 +31,9 @@ export interface RenderParts extends PictureParts {
 type Position = Omit<PositionedTile, "bytes">;
 
 /** Begins to measure a render. The result returns the measures so far. */
-function startMeter(): () => RenderMeasures {
-  const beganMs = machineClock.monotonicNow();
-  return () => ({ upstreamMs: machineClock.monotonicNow() - beganMs });
+function startMeter({ clock }: Pick<RenderParts, "clock">): () => RenderMeasures {
+  const beganMs = clock.monotonicNow();
+  return () => ({ upstreamMs: clock.monotonicNow() - beganMs });
 }
 
 /** Renders a metatile as `renderMetatile` does, and returns a failure of the source. */
@@ -41,7 +42,7 @@ export async function tryMetatile(
   parts: RenderParts,
   signal: AbortSignal,
 ): Promise<Rendered | Extract<RendererResult, { readonly kind: "failed" }>> {
-  const measures = startMeter();
+  const measures = startMeter(parts);
   try {
     return await renderMetatile(order, parts, signal, measures);
   } catch (error) {
@@ -60,7 +61,7 @@ export async function renderMetatile(
   order: RenderOrder,
   parts: RenderParts,
   signal: AbortSignal,
-  measures = startMeter(),
+  measures = startMeter(parts),
 ): Promise<Rendered> {
   const { layer, subset, format, beside, source } = parts;
   const { rect, wanted } = order;

@@ -1,6 +1,6 @@
 import type { GridSetName, TileIndex } from "../../grid/grid-set.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { type FailureClass, type RenderWatch, type Source, SourceError } from "../../source/source.ts";
 import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
 
@@ -30,7 +30,7 @@ export interface TestRender {
   readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
 }
 
-type TestParts = PictureParts & { readonly source: Source };
+type TestParts = PictureParts & { readonly clock: Clock; readonly source: Source };
 
 /**
  * Renders one tile with the layer's gutter but without its metatile, and encodes it. A failure of the source is part of
@@ -38,7 +38,8 @@ type TestParts = PictureParts & { readonly source: Source };
  * @throws the signal's reason as a SourceError
  */
 export async function testTile(parts: TestParts, order: TestOrder, signal: AbortSignal): Promise<TestRender> {
-  const beganMs = machineClock.monotonicNow();
+  const { clock } = parts;
+  const beganMs = clock.monotonicNow();
   let request: string | undefined;
   let answer: TestRender["answer"];
   const watch: RenderWatch = {
@@ -51,7 +52,7 @@ export async function testTile(parts: TestParts, order: TestOrder, signal: Abort
     },
   };
   const ended = (tile: Uint8Array | undefined, error: TestRender["error"]): TestRender => ({
-    ms: machineClock.monotonicNow() - beganMs,
+    ms: clock.monotonicNow() - beganMs,
     request,
     answer,
     tile,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
 import type { ArcgisExportOptions, ArcgisTileOptions, UpstreamOptions } from "../../layer/source-options.ts";
-import { tileRequest } from "../source.conformance.ts";
+import { tileRequest, UNHEARD } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
 import { arcgisUrl, createArcgisSource } from "./arcgis-source.ts";
 
@@ -11,7 +11,8 @@ const EXPORT: ArcgisExportOptions = { ...UPSTREAM, type: "arcgis", mode: "export
 const SERVICE = "http://u/arcgis/rest/services/Roads/MapServer";
 
 describeTileSource("arcgis, tiles of its cache", {
-  create: (origins) => createArcgisSource({ ...TILE, url: origins.map((origin) => `${origin}/Roads/MapServer`) }),
+  create: (origins) =>
+    createArcgisSource({ ...TILE, url: origins.map((origin) => `${origin}/Roads/MapServer`) }, UNHEARD),
   path: "/Roads/MapServer/tile/2/2/2",
 });
 

@@ -2,14 +2,14 @@ import { canonicalSrs } from "../../grid/grid-set.ts";
 import type { TileFormat } from "../../layer/format.ts";
 import type { ArcgisExportOptions, ArcgisSourceOptions } from "../../layer/source-options.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
-import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
+import { createHttpSource, type SourceParts } from "../http/http-source.ts";
 import { decimal, setParameters, withQuery } from "../http/query.ts";
 import type { RenderRequest, Source } from "../source.ts";
 import { tileOf } from "../tiles/tile-template.ts";
 
 /** Creates the source of an ArcGIS map service, which uses its `export` operation or the tiles of its cache. */
-export const createArcgisSource = (options: ArcgisSourceOptions, report?: ReportHealth): Source =>
-  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, report);
+export const createArcgisSource = (options: ArcgisSourceOptions, parts: SourceParts): Source =>
+  createHttpSource(options, { picture: (address, request) => arcgisUrl(address, options, request) }, parts);
 
 /**
  * Returns the address of a picture (ArcGIS REST API, "Export Map" and "Map Tile"). `address` is the address of the

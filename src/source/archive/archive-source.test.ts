@@ -16,6 +16,7 @@ import {
   writePmtiles,
 } from "../../../test/support/stores/archive-fixture.ts";
 import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { tileRequest } from "../source.conformance.ts";
 import { type Source, SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT } from "./archive.ts";
@@ -34,7 +35,7 @@ let files = 0;
 const fileFor = (kind: Kind): string => join(root, `a b#${++files}?ä%20.${kind}`);
 
 function sourceOf(type: Kind, file: string): Source {
-  const source = createArchiveSource({ type, file, connections: 2, stamp: "" });
+  const source = createArchiveSource({ type, file, connections: 2, stamp: "" }, { clock: machineClock });
   open.push(source);
   return source;
 }
@@ -111,7 +112,7 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
   });
 
   test("says what it holds", async () => {
-    expect(await inspectArchive({ type: kind, file: kinds[kind]() })).toMatchObject({
+    expect(await inspectArchive(machineClock, { type: kind, file: kinds[kind]() })).toMatchObject({
       ok: true,
       value: {
         facts: {
@@ -149,7 +150,7 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
       const failure = await failureAt(sourceOf(kind, file), 0, 0, 0);
       expect(failure).toMatch(/^wrong_type: the archive is damaged: /);
       expect(failure).not.toContain(root);
-      expect(await inspectArchive({ type: kind, file })).toMatchObject({ ok: false });
+      expect(await inspectArchive(machineClock, { type: kind, file })).toMatchObject({ ok: false });
     }
   });
 });
@@ -167,7 +168,7 @@ test.each(["mbtiles", "pmtiles"] as const)(
         for (const [at, value] of changes) bytes.writeUInt8(value, at);
         const file = fileFor(kind);
         writeFileSync(file, bytes);
-        const source = createArchiveSource({ type: kind, file, connections: 1, stamp: "" });
+        const source = createArchiveSource({ type: kind, file, connections: 1, stamp: "" }, { clock: machineClock });
         for (const [x, y, z] of [
           [0, 0, 0],
           [3, 3, 2],
@@ -175,7 +176,7 @@ test.each(["mbtiles", "pmtiles"] as const)(
           const rendered: unknown = await source.render(vectorAt(x, y, z), never()).catch((error: unknown) => error);
           if (rendered instanceof Error) expect(rendered).toBeInstanceOf(SourceError);
         }
-        const report = await inspectArchive({ type: kind, file });
+        const report = await inspectArchive(machineClock, { type: kind, file });
         expect(typeof report.ok).toBe("boolean");
         await source[Symbol.asyncDispose]();
         rmSync(file);
@@ -189,7 +190,7 @@ describe("MBTiles", () => {
   const inspected = async (metadata: Readonly<Record<string, string>>, tiles: readonly FixtureTile[] = TILES) => {
     const file = fileFor("mbtiles");
     writeMbtiles(file, { metadata, tiles });
-    const report = await inspectArchive({ type: "mbtiles", file });
+    const report = await inspectArchive(machineClock, { type: "mbtiles", file });
     return report.ok ? report.value.facts : report.error;
   };
 
@@ -247,7 +248,7 @@ describe("MBTiles", () => {
     insert.run(["10", "0", "0", VECTOR_TILE]);
     db.close();
     expect(await bytesAt(sourceOf("mbtiles", file), 1, 3, 2)).toBe(VECTOR_TILE.toString("latin1"));
-    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({
+    expect(await inspectArchive(machineClock, { type: "mbtiles", file })).toMatchObject({
       value: { facts: { minZoom: 2, maxZoom: 10 } },
     });
   });
@@ -269,7 +270,7 @@ describe("MBTiles", () => {
     const source = sourceOf("mbtiles", kinds.mbtiles());
     expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
     const [inspection, other] = await Promise.all([
-      inspectArchive({ type: "mbtiles", file: endless }),
+      inspectArchive(machineClock, { type: "mbtiles", file: endless }),
       bytesAt(source, 0, 0, 0),
     ]);
     expect(inspection).toEqual({
@@ -305,11 +306,11 @@ describe("MBTiles", () => {
       INSERT INTO metadata VALUES ('bounds', CAST(x'ff' AS TEXT)), (CAST(x'ff' AS TEXT), 'x')`);
     db.close();
     expect(await bytesAt(sourceOf("mbtiles", file), 0, 0, 0)).toBe("\x1a\xff");
-    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({ ok: true });
+    expect(await inspectArchive(machineClock, { type: "mbtiles", file })).toMatchObject({ ok: true });
     const other = new Sqlite(file);
     other.exec("UPDATE metadata SET value = CAST(x'ffff' AS TEXT) WHERE name = 'format'");
     other.close();
-    expect(await inspectArchive({ type: "mbtiles", file })).toMatchObject({ ok: false });
+    expect(await inspectArchive(machineClock, { type: "mbtiles", file })).toMatchObject({ ok: false });
   });
 
   test("without a format, with an unknown one, or without a tile are of no use", async () => {
@@ -347,7 +348,7 @@ describe("PMTiles", () => {
     return file;
   };
   const inspected = async (bytes: Uint8Array) => {
-    const report = await inspectArchive({ type: "pmtiles", file: written(bytes) });
+    const report = await inspectArchive(machineClock, { type: "pmtiles", file: written(bytes) });
     return report.ok ? report.value.facts : report.error;
   };
   const changed = (change: (bytes: Buffer) => void): Buffer => {

@@ -1,4 +1,5 @@
 import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
+import type { SourceParts } from "../http/http-source.ts";
 import { type RenderedImage, type RenderRequest, type Source, SourceError } from "../source.ts";
 import { tileData } from "../tiles/tile-data.ts";
 import { tileOf } from "../tiles/tile-template.ts";
@@ -6,12 +7,12 @@ import type { Archive } from "./archive.ts";
 import { openArchive } from "./open-archive.ts";
 
 /** Creates a source that reads tiles of an archive. The first request opens the archive. */
-export function createArchiveSource(options: ArchiveSourceOptions): Source {
+export function createArchiveSource(options: ArchiveSourceOptions, { clock }: Pick<SourceParts, "clock">): Source {
   let opening: Promise<Archive> | undefined;
   const rendering = new Set<Promise<RenderedImage>>();
 
   const opened = (): Promise<Archive> => {
-    opening ??= openArchive(options).catch((error: unknown) => {
+    opening ??= openArchive(clock, options).catch((error: unknown) => {
       // Lets the next request try again to open the archive.
       opening = undefined;
       throw error;

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { formatOf, formatOfExtension, PNG, type TileFormat } from "../../layer/format.ts";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
 import { areLevels, attributionOf, boundsOf, vectorLayersOf } from "./archive-metadata.ts";
@@ -40,12 +41,12 @@ const read = (row: unknown, column: string): unknown =>
  * Opens an archive of MBTiles 1.0 to 1.3, whose `tiles` may be any table or view. Its queries run in a separate process
  * with a time limit.
  */
-export async function openMbtiles(file: string): Promise<Archive> {
+export async function openMbtiles(clock: Clock, file: string): Promise<Archive> {
   const found = await stat(file).catch((error: unknown) => {
     throw unreadableFile(error);
   });
   if (!found.isFile()) throw unreadable("it is no file");
-  const reader = await guarded(SqliteReader.open(file, TILE));
+  const reader = await guarded(SqliteReader.open(clock, file, TILE));
   const first = (sql: string, parameters?: readonly (number | string)[]) => guarded(reader.first(sql, parameters));
   return {
     facts: () => factsOf(first),

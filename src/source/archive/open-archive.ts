@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { ArchiveSourceOptions } from "../../layer/source-options.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { stampOf } from "../local-file.ts";
 import { SourceError } from "../source.ts";
 import { type Archive, type ArchiveFacts, unreadableFile } from "./archive.ts";
@@ -8,10 +9,13 @@ import { openMbtiles } from "./mbtiles.ts";
 import { openPmtiles } from "./pmtiles.ts";
 
 /** @throws SourceError */
-export function openArchive({ type, file }: Pick<ArchiveSourceOptions, "type" | "file">): Promise<Archive> {
+export function openArchive(
+  clock: Clock,
+  { type, file }: Pick<ArchiveSourceOptions, "type" | "file">,
+): Promise<Archive> {
   switch (type) {
     case "mbtiles":
-      return openMbtiles(file);
+      return openMbtiles(clock, file);
     case "pmtiles":
       return openPmtiles(file);
   }
@@ -25,13 +29,14 @@ export interface ArchiveReport {
 
 /** Returns the metadata of an archive, or why the metadata cannot be read. */
 export async function inspectArchive(
+  clock: Clock,
   at: Pick<ArchiveSourceOptions, "type" | "file">,
 ): Promise<Result<ArchiveReport, string>> {
   try {
     const status = await stat(at.file).catch((error: unknown) => {
       throw unreadableFile(error);
     });
-    const archive = await openArchive(at);
+    const archive = await openArchive(clock, at);
     try {
       return ok({ stamp: stampOf(status), facts: await archive.facts() });
     } finally {

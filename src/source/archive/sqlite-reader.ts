@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { isMap } from "../../lib/is-map.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 
 /**
  * The default time limit of one query. An index answers in milliseconds; the limit is enough to read some gigabytes.
@@ -125,6 +125,7 @@ interface Request {
 }
 
 interface Pending {
+  readonly clock: Clock;
   readonly request: Request;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -134,8 +135,8 @@ interface Pending {
 let reader: { readonly child: ChildProcess; readonly pending: Map<number, Pending> } | undefined;
 let requests = 0;
 let keys = 0;
-/** The files whose queries took too long, and until when each is refused, in ms of the monotonic clock. */
-const refusedUntil = new Map<string, number>();
+/** The files whose queries took too long. */
+const refused = new Set<string>();
 
 function startReader(): NonNullable<typeof reader> {
   const libsql = createRequire(import.meta.url).resolve("libsql");
@@ -154,12 +155,14 @@ function startReader(): NonNullable<typeof reader> {
     pending.clear();
     if (culprit === undefined) return;
     // The reader answers requests in order, so the oldest pending request took too long.
-    refusedUntil.set(culprit.request.url, machineClock.monotonicNow() + REFUSE_MS);
-    culprit.reject(tooLong(culprit.request));
-    for (const { request, resolve, reject } of others) {
+    const { clock, request, reject } = culprit;
+    refused.add(request.url);
+    clock.after(REFUSE_MS, () => refused.delete(request.url)).unref();
+    reject(tooLong(request));
+    for (const { clock, request, resolve, reject } of others) {
       // The cursor of a `next` request was lost with the process.
       if (request.operation === "next") reject(new SqliteReadError("", "the reader of the file has ended"));
-      else send(request).then(resolve, reject);
+      else send(clock, request).then(resolve, reject);
     }
   };
   child.once("exit", ended);
@@ -188,15 +191,13 @@ function hold({ child, pending }: NonNullable<typeof reader>): void {
   }
 }
 
-function send(request: Request): Promise<unknown> {
-  const until = refusedUntil.get(request.url);
-  if (until !== undefined && machineClock.monotonicNow() < until) return Promise.reject(tooLong(request));
-  refusedUntil.delete(request.url);
+function send(clock: Clock, request: Request): Promise<unknown> {
+  if (refused.has(request.url)) return Promise.reject(tooLong(request));
   reader ??= startReader();
   const current = reader;
   const id = requests++;
   return new Promise((resolve, reject) => {
-    current.pending.set(id, { request, resolve, reject });
+    current.pending.set(id, { clock, request, resolve, reject });
     hold(current);
     // If sending fails, the process has ended, and its exit handler rejects all requests.
     current.child.send({ ...request, id }, () => {});
@@ -208,9 +209,11 @@ function send(request: Request): Promise<unknown> {
  * @throws SqliteReadError from all methods
  */
 export class SqliteReader implements AsyncDisposable {
+  readonly #clock: Clock;
   readonly #file: Pick<Request, "key" | "url" | "limitMs">;
 
-  private constructor(path: string, limitMs: number) {
+  private constructor(clock: Clock, path: string, limitMs: number) {
+    this.#clock = clock;
     // Only a URI makes libsql open a file read-only. Otherwise libsql would create a missing file.
     this.#file = { key: keys++, url: `${pathToFileURL(path).href}?mode=ro`, limitMs };
   }
@@ -220,21 +223,21 @@ export class SqliteReader implements AsyncDisposable {
    * @param sql a query that must succeed
    * @param limitMs the time limit of each query
    */
-  static async open(path: string, sql: string, limitMs: number = LIMIT_MS): Promise<SqliteReader> {
-    const opened = new SqliteReader(path, limitMs);
-    await send({ ...opened.#file, operation: "check", sql });
+  static async open(clock: Clock, path: string, sql: string, limitMs: number = LIMIT_MS): Promise<SqliteReader> {
+    const opened = new SqliteReader(clock, path, limitMs);
+    await send(clock, { ...opened.#file, operation: "check", sql });
     return opened;
   }
 
   /** Returns the first row of a query. Undefined if the query returns no row. */
   first(sql: string, parameters: readonly (number | string)[] = []): Promise<unknown> {
-    return send({ ...this.#file, operation: "first", sql, parameters });
+    return send(this.#clock, { ...this.#file, operation: "first", sql, parameters });
   }
 
   /** Returns the rows of a query. Only one such query of a file runs at a time. */
   async *rows(sql: string): AsyncGenerator<unknown> {
     for (let operation: "rows" | "next" = "rows"; ; operation = "next") {
-      const batch = await send({ ...this.#file, operation, sql });
+      const batch = await send(this.#clock, { ...this.#file, operation, sql });
       if (!isMap(batch) || !Array.isArray(batch["list"])) return;
       yield* batch["list"];
       if (batch["done"] === true) return;
@@ -243,6 +246,6 @@ export class SqliteReader implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     // If the reader process does not run, or ends during the call, no file is open.
-    if (reader !== undefined) await send({ ...this.#file, operation: "close" }).catch(() => undefined);
+    if (reader !== undefined) await send(this.#clock, { ...this.#file, operation: "close" }).catch(() => undefined);
   }
 }

@@ -9,13 +9,13 @@ import { BrokenAnswer, MalformedAnswer, TooLate } from "../../lib/http/http-fail
 import { proxiesOfEnvironment } from "../../lib/http/proxies.ts";
 import { currentTrace } from "../../lib/http/trace-context.ts";
 import { ownVersion } from "../../lib/process/version.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import { SourceError } from "../source.ts";
 import { decodedBody } from "./content-coding.ts";
 import { SourceCookies } from "./cookies.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
 import { hiding, isKey, secretsIn } from "./hide-secrets.ts";
-import { failureOf, type UpstreamAnswer } from "./image-response.ts";
+import { failureOf, retryAfterMs, type UpstreamAnswer } from "./image-response.ts";
 import type { FormRequest } from "./query.ts";
 
 /** The size limit in bytes of an answer's body. The picture of a metatile is smaller. */
@@ -40,7 +40,11 @@ export interface HttpFetch extends AsyncDisposable {
 }
 
 /** @param servers the configured servers. Only they get the credentials, and redirects to them are always followed. */
-export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: readonly URL[]): HttpFetch {
+export function createHttpFetch(
+  clock: Clock,
+  options: Omit<UpstreamOptions, "url">,
+  servers: readonly URL[],
+): HttpFetch {
   const credentials = credentialsOf(options);
   const secrets = [
     ...servers.flatMap(secretsIn),
@@ -61,7 +65,7 @@ export function createHttpFetch(options: Omit<UpstreamOptions, "url">, servers: 
   });
 
   const cookies = options.cookies === true ? new SourceCookies() : undefined;
-  const read = followingRedirects(client, { credentials, cookies, configured, options });
+  const read = followingRedirects(client, { clock, credentials, cookies, configured, options });
 
   let isClosed = false;
   let running = 0;
@@ -135,6 +139,7 @@ type Read = (request: FormRequest, accept: string, signal: AbortSignal, met: Met
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
 interface Following {
+  readonly clock: Clock;
   readonly credentials: Credentials | undefined;
   readonly cookies: SourceCookies | undefined;
   /** The hosts of the configured servers. */
@@ -142,7 +147,7 @@ interface Following {
   readonly options: Omit<UpstreamOptions, "url">;
 }
 
-function followingRedirects(client: HttpClient, { credentials, cookies, configured, options }: Following): Read {
+function followingRedirects(client: HttpClient, { clock, credentials, cookies, configured, options }: Following): Read {
   const headersOf = headersFor(options);
   /**
    * A redirect to a server that is not configured must lead into the public internet. Clients see the answer, and they
@@ -156,7 +161,7 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
   return async ({ url: first, form: firstForm }, accept, signal, met) => {
     // The limit applies to the whole request: a server that sends a byte now and then would never exceed a limit on
     // pauses.
-    const untilMs = machineClock.monotonicNow() + options.timeoutMs;
+    const untilMs = clock.monotonicNow() + options.timeoutMs;
     let url = first;
     let form = firstForm;
     const send = async (own: Readonly<Record<string, string>>, authorization?: string): Promise<HttpAnswer> => {
@@ -194,7 +199,9 @@ function followingRedirects(client: HttpClient, { credentials, cookies, configur
         const contentType = headerOf(answer, "content-type") ?? "";
         const codings = headerOf(answer, "content-encoding");
         const decoded = codings === undefined ? body : await decodedBody(body, codings, BODY_LIMIT);
-        return { status, contentType, retryAfter: headerOf(answer, "retry-after"), body: decoded };
+        const wait = headerOf(answer, "retry-after");
+        const retryAfter = wait === undefined ? undefined : { ms: retryAfterMs(wait, clock.now()) };
+        return { status, contentType, retryAfter, body: decoded };
       }
       if (hop === REDIRECTS) throw new SourceError("http_status", `status ${status}: redirected too often`);
       const address = withEscapes(location);

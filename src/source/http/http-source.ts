@@ -1,4 +1,4 @@
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import {
   type Question,
   type RenderedImage,
@@ -16,8 +16,12 @@ import { missingTilesOf } from "./missing-tile.ts";
 import { asForm, type FormRequest } from "./query.ts";
 import { addressesOf, type HttpSourceOptions, originOf, serversOf } from "./servers.ts";
 
-/** Called when this source finds that one of several servers is down, or is back. */
-export type ReportHealth = (origin: string, isUp: boolean) => void;
+/** The parts that a source gets from its process. */
+export interface SourceParts {
+  readonly clock: Clock;
+  /** Called when this source finds that one of several servers is down, or is back. */
+  readonly report: (origin: string, isUp: boolean) => void;
+}
 
 /**
  * Returns the addresses of requests for one kind of source. A SourceError thrown here fails a request before it is
@@ -45,13 +49,17 @@ function requestedType(question: Question): string {
 }
 
 /** Creates a source over HTTP. The kinds of these sources differ only in their addresses. */
-export function createHttpSource(options: HttpSourceOptions, addresses: HttpAddresses, report?: ReportHealth): Source {
-  const http = createHttpFetch(options, serversOf(options));
+export function createHttpSource(
+  options: HttpSourceOptions,
+  addresses: HttpAddresses,
+  { clock, report }: SourceParts,
+): Source {
+  const http = createHttpFetch(clock, options, serversOf(options));
   const mirrors = addressesOf(options);
   const failover = new Failover(
     mirrors,
-    () => machineClock.monotonicNow(),
-    (address, isUp) => mirrors.length > 1 && report?.(originOf(options, address), isUp),
+    clock.monotonicNow,
+    (address, isUp) => mirrors.length > 1 && report(originOf(options, address), isUp),
   );
   const tryAddresses = <T>(
     url: (address: string) => URL,

@@ -1,7 +1,7 @@
 import { pictureKind } from "../../image/picture-kind.ts";
+import { defined } from "../../lib/defined.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { ProxyRefusal } from "../../lib/http/http-failure.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { type FailureClass, SourceError } from "../source.ts";
 import { beginningOf, isPermanentException, ownWords } from "./response-text.ts";
 
@@ -13,10 +13,9 @@ const LONGEST_RETRY_AFTER_MS = 86_400_000;
 
 /**
  * Parses a Retry-After header with seconds or a date (RFC 9110, 10.2.3). Returns ms from now. Undefined if the header
- * is absent or invalid.
+ * is invalid.
  */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined;
+export function retryAfterMs(header: string, nowMs: number): number | undefined {
   if (/^\d+$/.test(header.trim())) return Math.min(Number(header) * 1000, LONGEST_RETRY_AFTER_MS);
   const at = Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, at - nowMs), LONGEST_RETRY_AFTER_MS);
@@ -26,7 +25,8 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
 export interface UpstreamAnswer {
   readonly status: number;
   readonly contentType: string;
-  readonly retryAfter: string | undefined;
+  /** How long the upstream asks to wait. Undefined if the answer has no Retry-After header. */
+  readonly retryAfter: { /** Undefined if the header is invalid. */ readonly ms: number | undefined } | undefined;
   readonly body: Uint8Array;
 }
 
@@ -45,8 +45,7 @@ export function checkStatus({ status, contentType, body, retryAfter }: UpstreamA
     return words === "" ? prefix : `${prefix}: ${words}`;
   };
   if (status === 429 || (status === 503 && retryAfter !== undefined)) {
-    const wait = retryAfterMs(retryAfter, machineClock.now());
-    throw new SourceError("busy", said(`status ${status}`), wait === undefined ? {} : { retryAfterMs: wait });
+    throw new SourceError("busy", said(`status ${status}`), defined({ retryAfterMs: retryAfter?.ms }));
   }
   if (GOOD_STATUSES.has(status)) return;
   const words = said(`status ${status}`);

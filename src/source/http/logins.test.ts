@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { digestGate, GATE_USER, type GateRules } from "../../../test/support/network/digest-gate.ts";
 import type { UpstreamOptions } from "../../layer/source-options.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { SourceError } from "../source.ts";
 import { createHttpFetch, type HttpFetch } from "./http-fetch.ts";
 
@@ -23,7 +24,9 @@ async function serve(listener: RequestListener): Promise<URL> {
 }
 
 function sourceOf(url: URL, options: Partial<UpstreamOptions>): HttpFetch {
-  const http = createHttpFetch({ timeoutMs: 5000, connections: 8, vendorParameters: {}, ...options }, [url]);
+  const http = createHttpFetch(machineClock, { timeoutMs: 5000, connections: 8, vendorParameters: {}, ...options }, [
+    url,
+  ]);
   open.push(() => http[Symbol.asyncDispose]());
   return http;
 }
@@ -145,9 +148,11 @@ describe("a server that wants Digest", () => {
         else response.end(request.url);
       },
     });
-    const http = createHttpFetch({ timeoutMs: 5000, connections: 1, vendorParameters: {}, ...ME, cookies: true }, [
-      url,
-    ]);
+    const http = createHttpFetch(
+      machineClock,
+      { timeoutMs: 5000, connections: 1, vendorParameters: {}, ...ME, cookies: true },
+      [url],
+    );
     const [text] = await Promise.all([textOf(http, url), http[Symbol.asyncDispose]()]);
     expect(text).toBe("200 /other");
     await expect(textOf(http, url)).rejects.toMatchObject({ failure: "cancelled" });

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { AUTHORITY, CLIENT_CERTIFICATE, SERVER_CERTIFICATE } from "../../../test/support/network/certificates.ts";
 import { type ForwardProxy, startForwardProxy } from "../../../test/support/network/forward-proxy.ts";
 import type { UpstreamOptions } from "../../layer/source-options.ts";
+import { machineClock } from "../../lib/time/machine-clock.ts";
 import { SourceError } from "../source.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { checkStatus } from "./image-response.ts";
@@ -48,7 +49,11 @@ async function proxyOf(credentials?: string): Promise<ForwardProxy> {
 
 /** Reads the text at an address with a source that has these options. */
 async function read(url: URL, options: Partial<UpstreamOptions> = {}): Promise<string> {
-  await using upstream = createHttpFetch({ timeoutMs: 5000, connections: 2, vendorParameters: {}, ...options }, [url]);
+  await using upstream = createHttpFetch(
+    machineClock,
+    { timeoutMs: 5000, connections: 2, vendorParameters: {}, ...options },
+    [url],
+  );
   return await upstream.request(
     { url, form: undefined },
     new AbortController().signal,
@@ -100,7 +105,9 @@ test("the words of an error page have no secret, in its own encoding", async () 
   const said = async (body: Buffer, contentType: string): Promise<string> => {
     const url = await serve((_, response) => void response.writeHead(400, { "Content-Type": contentType }).end(body));
     const at = new URL("?key=%DFgeheim-gehei", url);
-    await using upstream = createHttpFetch({ timeoutMs: 5000, connections: 1, vendorParameters: {} }, [at]);
+    await using upstream = createHttpFetch(machineClock, { timeoutMs: 5000, connections: 1, vendorParameters: {} }, [
+      at,
+    ]);
     const answer = upstream.request({ url: at, form: undefined }, new AbortController().signal, checkStatus);
     return await answer.then(String, (error: Error) => error.message);
   };
@@ -139,7 +146,9 @@ describe("headers of a source", () => {
 
   test("are in no message, with and without the scheme of a token", async () => {
     const url = await serve((_, response) => void response.end("t0ken-t0ken is no Bearer t0ken-t0ken"));
-    const failing = createHttpFetch({ timeoutMs: 5000, connections: 1, vendorParameters: {}, headers }, [url]);
+    const failing = createHttpFetch(machineClock, { timeoutMs: 5000, connections: 1, vendorParameters: {}, headers }, [
+      url,
+    ]);
     open.push(() => failing[Symbol.asyncDispose]());
     const request = failing.request({ url, form: undefined }, new AbortController().signal, ({ body }) => {
       throw new SourceError("exception", Buffer.from(body).toString());
@@ -235,6 +244,7 @@ describe("a proxy", () => {
     const said = await read(url, { proxy: proxy.url }).catch((error: unknown) => String(error));
     expect(said).toMatch(/^502 no way from/);
     await using upstream = createHttpFetch(
+      machineClock,
       { timeoutMs: 5000, connections: 1, vendorParameters: {}, proxy: proxy.url },
       [url],
     );
@@ -276,6 +286,7 @@ describe("a proxy", () => {
         });
     });
     await using upstream = createHttpFetch(
+      machineClock,
       { timeoutMs: 5000, connections: 2, vendorParameters: {}, proxy: proxy.url },
       [url],
     );

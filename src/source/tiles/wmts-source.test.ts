@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
 import type { WmtsSourceOptions } from "../../layer/source-options.ts";
-import { tileRequest } from "../source.conformance.ts";
+import { tileRequest, UNHEARD } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
 import { createWmtsSource, wmtsUrl } from "./wmts-source.ts";
 
@@ -18,11 +18,15 @@ const OPTIONS: WmtsSourceOptions = {
 
 describeTileSource("wmts, RESTful", {
   create: (origins) =>
-    createWmtsSource({ ...OPTIONS, url: origins.map((origin) => `${origin}/{TileMatrix}/{TileRow}/{TileCol}.png`) }),
+    createWmtsSource(
+      { ...OPTIONS, url: origins.map((origin) => `${origin}/{TileMatrix}/{TileRow}/{TileCol}.png`) },
+      UNHEARD,
+    ),
   path: "/2/2/2.png",
 });
 describeTileSource("wmts, key-value pairs", {
-  create: (origins) => createWmtsSource({ ...OPTIONS, url: origins.map((origin) => `${origin}/service/wmts`) }),
+  create: (origins) =>
+    createWmtsSource({ ...OPTIONS, url: origins.map((origin) => `${origin}/service/wmts`) }, UNHEARD),
   path: "/service/wmts?SERVICE=WMTS&REQUEST=GetTile&VERSION=1.0.0&LAYER=roads&STYLE=&FORMAT=image%2Fpng&TILEMATRIXSET=EPSG%3A900913&TILEMATRIX=2&TILEROW=2&TILECOL=2",
 });
 

@@ -1,12 +1,12 @@
 import type { WmtsSourceOptions } from "../../layer/source-options.ts";
-import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
+import { createHttpSource, type SourceParts } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
 import { fillTemplate, placeholdersOf, tileOf } from "./tile-template.ts";
 
 /** Creates the source of a WMTS 1.0.0, RESTful or with key-value pairs. */
-export const createWmtsSource = (options: WmtsSourceOptions, report?: ReportHealth): Source =>
-  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, report);
+export const createWmtsSource = (options: WmtsSourceOptions, parts: SourceParts): Source =>
+  createHttpSource(options, { picture: (address, request) => wmtsUrl(address, options, request) }, parts);
 
 /**
  * Returns the address of a GetTile (OGC 07-057r7): RESTful (10.2) if the address has placeholders, whose case does not

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { XyzSourceOptions } from "../../layer/source-options.ts";
-import { tileRequest } from "../source.conformance.ts";
+import { tileRequest, UNHEARD } from "../source.conformance.ts";
 import { describeTileSource } from "../tile-source.conformance.ts";
 import { quadkey } from "./quadkey.ts";
 import { createXyzSource, xyzUrl } from "./xyz-source.ts";
@@ -16,7 +16,8 @@ const OPTIONS: XyzSourceOptions = {
 };
 
 describeTileSource("xyz", {
-  create: (origins) => createXyzSource({ ...OPTIONS, url: origins.map((origin) => `${origin}/{z}/{x}/{y}.png`) }),
+  create: (origins) =>
+    createXyzSource({ ...OPTIONS, url: origins.map((origin) => `${origin}/{z}/{x}/{y}.png`) }, UNHEARD),
   path: "/2/2/2.png",
 });
 

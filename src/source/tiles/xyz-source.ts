@@ -1,6 +1,6 @@
 import type { Extent } from "../../grid/grid-set.ts";
 import type { XyzSourceOptions } from "../../layer/source-options.ts";
-import { createHttpSource, type ReportHealth } from "../http/http-source.ts";
+import { createHttpSource, type SourceParts } from "../http/http-source.ts";
 import { setParameters, withQuery } from "../http/query.ts";
 import { type RenderRequest, type Source, SourceError } from "../source.ts";
 import { arcgisPath, tileCachePath } from "./layout-path.ts";
@@ -8,8 +8,8 @@ import { quadkey } from "./quadkey.ts";
 import { fillTemplate, tileOf } from "./tile-template.ts";
 
 /** Creates the source of tiles whose addresses follow a template: XYZ, TMS (`{-y}`), quadkeys (`{q}`), boxes. */
-export const createXyzSource = (options: XyzSourceOptions, report?: ReportHealth): Source =>
-  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, report);
+export const createXyzSource = (options: XyzSourceOptions, parts: SourceParts): Source =>
+  createHttpSource(options, { picture: (address, request) => xyzUrl(address, options, request) }, parts);
 
 /** Returns the address of a tile. @throws SourceError if the picture is not a single tile */
 export function xyzUrl(address: string, options: XyzSourceOptions, request: RenderRequest): URL {

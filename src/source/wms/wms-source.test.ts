@@ -6,7 +6,7 @@ import { formatNamed, gridSetNamed } from "../../../test/support/layer.ts";
 import { startOrigin } from "../../../test/support/upstream/origin.ts";
 import { encodePng } from "../../image/png-encode.ts";
 import type { WmsSourceOptions } from "../../layer/source-options.ts";
-import { describeHttpSource, describeVectorTiles } from "../source.conformance.ts";
+import { describeHttpSource, describeVectorTiles, UNHEARD } from "../source.conformance.ts";
 import { type Question, type RenderRequest, type Source, SourceError } from "../source.ts";
 import { createWmsSource } from "./wms-source.ts";
 
@@ -36,34 +36,40 @@ async function serveAsIs(answer: string): Promise<string> {
 }
 
 function sourceAt(url: string | readonly string[], options: Partial<WmsSourceOptions> = {}): Source {
-  const source = createWmsSource({
-    type: "wms",
-    url,
-    version: "1.1.1",
-    layers: ["roads"],
-    styles: [],
-    transparent: false,
-    timeoutMs: 5000,
-    connections: 2,
-    vendorParameters: {},
-    ...options,
-  });
+  const source = createWmsSource(
+    {
+      type: "wms",
+      url,
+      version: "1.1.1",
+      layers: ["roads"],
+      styles: [],
+      transparent: false,
+      timeoutMs: 5000,
+      connections: 2,
+      vendorParameters: {},
+      ...options,
+    },
+    UNHEARD,
+  );
   open.push(async () => source[Symbol.asyncDispose]());
   return source;
 }
 
 const wmsOf = (origins: readonly string[]): Source =>
-  createWmsSource({
-    type: "wms",
-    url: origins.map((origin) => `${origin}/wms`),
-    version: "1.3.0",
-    layers: ["roads"],
-    styles: [],
-    transparent: false,
-    timeoutMs: 2000,
-    connections: 2,
-    vendorParameters: {},
-  });
+  createWmsSource(
+    {
+      type: "wms",
+      url: origins.map((origin) => `${origin}/wms`),
+      version: "1.3.0",
+      layers: ["roads"],
+      styles: [],
+      transparent: false,
+      timeoutMs: 2000,
+      connections: 2,
+      vendorParameters: {},
+    },
+    UNHEARD,
+  );
 describeHttpSource("wms", wmsOf);
 describeVectorTiles("wms", wmsOf);
 

@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
 import { createMemoryStore, unconditionally } from "../../../test/support/stores/memory-store.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import type { LocalStore } from "../store.ts";
@@ -53,7 +54,7 @@ const gridSet = (...heights: readonly number[]): GridSet => ({
 
 const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
 const open = (at: string, grid: GridSet | undefined = gridSet(1, 128, 200, 300)): LocalStore =>
-  createCompactStore({ root: at, fsync: false, instance: "test", gridSets: () => grid });
+  createCompactStore({ ...inDirectory(at), gridSets: () => grid });
 const bundlesIn = (at: string): string[] =>
   readdirSync(at, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".bundle"));
 
@@ -243,7 +244,7 @@ test("after a reboot a recount removes tiles whose bytes the loss of power has l
 test("tiles of a grid set that has left the configuration can be counted and deleted; none can be stored", async () => {
   const at = root();
   await open(at).put({ tileSet, x: 7, y: 3, z: 2 }, new Uint8Array(9), ...unconditionally);
-  const store = createCompactStore({ root: at, fsync: false, instance: "test", gridSets: () => undefined });
+  const store = createCompactStore({ ...inDirectory(at), gridSets: () => undefined });
   expect(store.recount(tileSet, { z: 2, minX: 0, minY: 0, maxX: 15, maxY: 15 }, false)).toMatchObject([{ x: 7, y: 3 }]);
   await expect(store.put({ tileSet, x: 7, y: 3, z: 1 }, new Uint8Array(9), ...unconditionally)).rejects.toMatchObject({
     code: "corrupt",
@@ -276,9 +277,16 @@ test("what others changed in a store while no server had it is found by the time
  */
 const WRITER = `
 import { createCompactStore } from ${JSON.stringify(fileURLToPath(new URL("./compact-store.ts", import.meta.url)))};
+import { thisMachine } from ${JSON.stringify(fileURLToPath(new URL("../../lib/this-machine.ts", import.meta.url)))};
 const [, , root, first] = process.argv;
 const grid = ${JSON.stringify(gridSet(1, 128, 200, 300))};
-const store = createCompactStore({ root, fsync: false, instance: String(process.pid), gridSets: () => grid });
+const store = createCompactStore({
+  machine: thisMachine,
+  root,
+  fsync: false,
+  instance: String(process.pid),
+  gridSets: () => grid,
+});
 const tileSet = ${JSON.stringify(tileSet)};
 const { signal } = new AbortController();
 for (let n = Number(first); ; n++) {

@@ -1,3 +1,4 @@
+import { commonMethodsOf } from "../internal/store-directory.ts";
 import type { LocalStore } from "../store.ts";
 import { BundleReader } from "./internal/bundle-reader.ts";
 import { BundleWriter } from "./internal/bundle-writer.ts";
@@ -15,9 +16,10 @@ export type { CompactStoreOptions };
  */
 export function createCompactStore(options: CompactStoreOptions): LocalStore {
   const paths = new CompactPaths(options);
-  const parts: CompactParts = { paths, reader: new BundleReader(), writer: BundleWriter.of(paths.root) };
+  const parts: CompactParts = { paths, reader: new BundleReader(paths), writer: BundleWriter.of(paths) };
   const tiles = compactTiles(parts);
   return {
+    ...commonMethodsOf(paths),
     ...tiles,
     timesOf: tiles.stat,
     ...compactTruncations(parts),

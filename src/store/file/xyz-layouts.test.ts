@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../../test/support/stores/memory-store.ts";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import type { TileRect } from "../../grid/grid-set.ts";
@@ -18,7 +19,7 @@ const root = (): string => join(directory, String(made++));
 const LAYOUTS = ["tms", "slippy"] as const;
 type Layout = (typeof LAYOUTS)[number];
 const open = (at: string, layout: Layout, gridSets = builtInGridSet): LocalStore =>
-  createFileStore({ root: at, fsync: false, instance: "test", layout, gridSets });
+  createFileStore({ ...inDirectory(at), layout, gridSets });
 const tileSet: TileSet = { layer: "topp:states", gridSet: "EPSG:4326", format: "image/png8", parametersId: "" };
 const pyramid = { layer: "topp:states", gridSet: "EPSG:4326", parametersId: "" };
 const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";

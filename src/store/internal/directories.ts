@@ -1,45 +1,77 @@
-import { constants, lstatSync, readdirSync, rmdirSync, type Stats, statSync } from "node:fs";
-import { access, mkdir, statfs } from "node:fs/promises";
+import { constants, type Dirent, type Stats } from "node:fs";
 import { relative } from "node:path";
-import type { LayerName } from "../../layer/tile-set.ts";
 import { codeOf } from "../../lib/error-code.ts";
-import { directoryName } from "../file/file-layout.ts";
+import type { Disk } from "../../lib/file/disk.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { type DiskSpace, StoreError } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
 /** Returns the names in a directory; empty if the directory does not exist. @throws StoreError */
-export function namesIn(directory: string): string[] {
+export function namesIn(disk: Disk, directory: string): string[] {
   // Checked first: most layers of a large configuration have no directory, and throwing an error takes far longer than
   // this check.
-  if (statOf(directory, "a directory cannot be listed") === undefined) return [];
+  if (statOf(disk, directory, "a directory cannot be listed") === undefined) return [];
   try {
-    return readdirSync(directory);
+    return disk.readdirSync(directory);
   } catch (error) {
     if (isAbsent(error)) return [];
     throw storeError(error, "a directory cannot be listed");
   }
 }
 
-/**
- * Returns the layers that have a directory in the root of a store, by one listing of the root.
- * @throws StoreError when the root is unavailable: without a root no layer would seem to have tiles
- */
-export function layersIn(
-  { root, expectRoot }: { readonly root: string; readonly expectRoot: () => void },
-  layers: readonly LayerName[],
-): readonly LayerName[] {
-  expectRoot();
-  const names = new Set(namesIn(root));
-  return layers.filter((layer) => names.has(directoryName(layer)));
-}
-
 /** Returns the status of a path. Undefined if nothing exists there. @throws StoreError */
-export function statOf(path: string, what: string): Stats | undefined {
+export function statOf(disk: Disk, path: string, what: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return disk.statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     throw storeError(error, what);
   }
+}
+
+/** Returns the status of a path, and for a link the status of the link itself. Undefined if nothing exists there. @throws StoreError */
+export function entryAt(disk: Disk, path: string, what: string): Stats | undefined {
+  try {
+    return disk.lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw storeError(error, what);
+  }
+}
+
+/** The number of names read between two turns of the event loop. */
+const READ_AHEAD = 256;
+
+/** Yields the entries of a directory. Yields no entries if the directory does not exist. */
+export async function* entriesOf(disk: Disk, path: string): AsyncGenerator<Dirent> {
+  let directory: Awaited<ReturnType<Disk["opendir"]>>;
+  try {
+    directory = await disk.opendir(path, { bufferSize: READ_AHEAD });
+  } catch (error) {
+    if (isAbsent(error)) return;
+    throw error;
+  }
+  yield* directory;
+}
+
+/** Returns the change time of a file or a directory in ms; 0 if it does not exist any more. */
+export const changedMs = (disk: Disk, path: string): Promise<number> =>
+  disk.stat(path).then(
+    ({ ctimeMs }) => ctimeMs,
+    () => 0,
+  );
+
+/** The resolution of a file system's clock. The clock may belong to a different machine. */
+export const CLOCK_STEP_MS = 1_000;
+
+/**
+ * Returns the change time of a directory. Undefined if the time is so recent that the next change may leave it the
+ * same.
+ */
+export async function settledMs(
+  { disk, clock }: Pick<Machine, "disk" | "clock">,
+  path: string,
+): Promise<number | undefined> {
+  const ms = await changedMs(disk, path);
+  return ms <= clock.now() - CLOCK_STEP_MS ? ms : undefined;
 }
 
 /**
@@ -47,9 +79,10 @@ export function statOf(path: string, what: string): Stats | undefined {
  * the directory, does not mean that there are no tiles.
  * @throws StoreError when something else has the directory's name
  */
-export function expectPresent(root: string, directory: string): void {
-  if (statOf(directory, "a directory of the store cannot be read")?.isDirectory() === true) return;
-  if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
+export function expectPresent(disk: Disk, root: string, directory: string): void {
+  const what = "a directory of the store cannot be read";
+  if (statOf(disk, directory, what)?.isDirectory() === true) return;
+  if (entryAt(disk, directory, what) !== undefined)
     throw new StoreError("unavailable", `${relative(root, directory)} is away from the store`, undefined);
 }
 
@@ -58,8 +91,8 @@ export function expectPresent(root: string, directory: string): void {
  * without a directory is not empty: the volume of the store is not mounted.
  * @param name the name of the store in messages
  */
-export function rootCheck(root: string, name = "the store"): () => void {
-  const { dev } = statSync(root);
+export function rootCheck(disk: Disk, root: string, name = "the store"): () => void {
+  const { dev } = disk.statSync(root);
   const away = (cause?: unknown): StoreError => {
     const code = codeOf(cause);
     return new StoreError("unavailable", `the directory of ${name} is away${code === "" ? "" : `: ${code}`}`, cause);
@@ -67,7 +100,7 @@ export function rootCheck(root: string, name = "the store"): () => void {
   return () => {
     let found: Stats | undefined;
     try {
-      found = statSync(root, { throwIfNoEntry: false });
+      found = disk.statSync(root, { throwIfNoEntry: false });
     } catch (error) {
       throw away(error);
     }
@@ -80,11 +113,11 @@ export function rootCheck(root: string, name = "the store"): () => void {
  * not create the store's directory itself, because a volume may be mounted there again.
  * @throws StoreError
  */
-export async function checkWritable(directory: string, expectRoot: () => void): Promise<void> {
+export async function checkWritable(disk: Disk, directory: string, expectRoot: () => void): Promise<void> {
   expectRoot();
   try {
-    await mkdir(directory, { recursive: true });
-    await access(directory, constants.W_OK | constants.X_OK);
+    await disk.mkdir(directory, { recursive: true });
+    await disk.access(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw storeError(error, "a tile cannot be written");
   }
@@ -94,9 +127,9 @@ export async function checkWritable(directory: string, expectRoot: () => void): 
  * Removes an empty directory. The system refuses to remove a directory that contains a file, so a writer loses nothing.
  * @returns false if the directory still exists: it contains something, is a link, or cannot be removed
  */
-export function removeIfEmpty(directory: string): boolean {
+export function removeIfEmpty(disk: Disk, directory: string): boolean {
   try {
-    rmdirSync(directory);
+    disk.rmdirSync(directory);
     return true;
   } catch (error) {
     return codeOf(error) === "ENOENT";
@@ -104,14 +137,14 @@ export function removeIfEmpty(directory: string): boolean {
 }
 
 /** Returns a name of the disk that contains a directory, with the system's device number. */
-export const diskOf = (directory: string): string => `disk ${statSync(directory).dev}`;
+export const diskOf = (disk: Disk, directory: string): string => `disk ${disk.statSync(directory).dev}`;
 
 /**
  * Returns the free and total space on the disk of a store's directory.
  * @throws StoreError
  */
-export async function diskSpaceOf(directory: string, expectRoot: () => void): Promise<DiskSpace> {
-  const { bavail, blocks, bsize, ffree, files } = await statfs(directory).catch((error: unknown) => {
+export async function diskSpaceOf(disk: Disk, directory: string, expectRoot: () => void): Promise<DiskSpace> {
+  const { bavail, blocks, bsize, ffree, files } = await disk.statfs(directory).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") expectRoot();
     throw storeError(error, "the free space of the store's file system cannot be read");
   });

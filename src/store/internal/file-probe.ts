@@ -1,10 +1,9 @@
 import { constants } from "node:fs";
-import { access, open, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Machine } from "../../lib/machine.ts";
 import type { Timer } from "../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../lib/time/late.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { StoreError } from "../tile-store.ts";
 import { MARKS } from "./store-root.ts";
 
@@ -17,6 +16,7 @@ const SILENT = "the file system does not answer";
 export const REPLACED = "another file is in its place since the start; put the original back, or restart the server";
 
 export interface FileProbeParts {
+  readonly machine: Pick<Machine, "disk" | "clock">;
   readonly root: string;
   /** The name of the store in messages, such as `the store "two"`. */
   readonly name: string;
@@ -50,7 +50,7 @@ export class FileProbe {
 
   /** Checks the store every second from now on. */
   watch(): this {
-    this.#timer ??= machineClock.every(LOOK_MS, () => void this.look()).unref();
+    this.#timer ??= this.#parts.machine.clock.every(LOOK_MS, () => void this.look()).unref();
     return this;
   }
 
@@ -67,7 +67,7 @@ export class FileProbe {
       this.#looking = undefined;
       this.#set(false);
     });
-    const found = await unlessLate(machineClock, this.#looking, LONGEST_WAIT_MS);
+    const found = await unlessLate(this.#parts.machine.clock, this.#looking, LONGEST_WAIT_MS);
     if (found !== LATE) return found;
     this.#set(true);
     return `${this.lost}: ${SILENT}`;
@@ -75,7 +75,7 @@ export class FileProbe {
 
   /** Returns the result of a call of the file system. @throws StoreError when the call does not return in time */
   async inTime<T>(answer: Promise<T>): Promise<T> {
-    const found = await unlessLate(machineClock, answer, LONGEST_WAIT_MS);
+    const found = await unlessLate(this.#parts.machine.clock, answer, LONGEST_WAIT_MS);
     if (found !== LATE) return found;
     // The next check that is answered ends this state.
     this.#set(true);
@@ -90,10 +90,11 @@ export class FileProbe {
   }
 
   async #ask(): Promise<string | undefined> {
-    const { root, writes } = this.#parts;
+    const { root, writes, machine } = this.#parts;
+    const { disk } = machine;
     try {
-      if (!(await stat(root)).isDirectory()) return `${this.lost}: ${REPLACED}`;
-      await access(root, constants.R_OK | constants.X_OK | (writes ? constants.W_OK : 0));
+      if (!(await disk.stat(root)).isDirectory()) return `${this.lost}: ${REPLACED}`;
+      await disk.access(root, constants.R_OK | constants.X_OK | (writes ? constants.W_OK : 0));
       const hasMark = await this.#touch();
       if (this.#hadMark && !hasMark) return `${this.lost}: ${REPLACED}`;
       this.#hadMark = hasMark;
@@ -108,17 +109,18 @@ export class FileProbe {
    * from a cache. Returns whether the directory contains such a file.
    */
   async #touch(): Promise<boolean> {
-    const { root, writes } = this.#parts;
+    const { root, writes, machine } = this.#parts;
+    const { disk, clock } = machine;
     for (const name of MARKS) {
       const path = join(root, name);
-      const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+      const file = await disk.open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
         if (codeOf(error) === "ENOENT") return undefined;
         throw error;
       });
       if (file === undefined) continue;
       await file.close();
       // Only the first file's time has no meaning and may be set.
-      if (writes && name === MARKS[0]) await utimes(path, new Date(machineClock.now()), new Date(machineClock.now()));
+      if (writes && name === MARKS[0]) await disk.utimes(path, new Date(clock.now()), new Date(clock.now()));
       return true;
     }
     return false;

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { inDirectory } from "../../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../../test/support/stores/memory-store.ts";
 import { builtInGridSet } from "../../grid/built-in.ts";
 import { createCompactStore } from "../compact/compact-store.ts";
@@ -16,13 +17,13 @@ const root = (): string => join(directory, String(made++));
 const ID = "6b25e88136a7ba06f5ed4dcb753540ea86259e64";
 const LAYER = { kind: "layer", layer: "photos" } as const;
 const file = (layout: "gwc" | "tms" | "slippy") => (at: string) =>
-  createFileStore({ root: at, fsync: false, instance: "test", layout, gridSets: builtInGridSet });
+  createFileStore({ ...inDirectory(at), layout, gridSets: builtInGridSet });
 
 describe.each<[string, (at: string) => LocalStore]>([
   ["gwc", file("gwc")],
   ["tms", file("tms")],
   ["slippy", file("slippy")],
-  ["compact", (at) => createCompactStore({ root: at, fsync: false, instance: "test", gridSets: builtInGridSet })],
+  ["compact", (at) => createCompactStore({ ...inDirectory(at), gridSets: builtInGridSet })],
 ])("a layer's directory in the layout %s", (_, open) => {
   /** Returns a store with tiles of the layer, beside files that were there before. */
   async function filled(foreign: readonly string[]): Promise<{ readonly at: string; readonly store: LocalStore }> {

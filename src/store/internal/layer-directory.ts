@@ -1,6 +1,7 @@
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import type { Dirent } from "node:fs";
 import { join } from "node:path";
-import { statOf } from "./directories.ts";
+import type { Disk } from "../../lib/file/disk.ts";
+import { entryAt, statOf } from "./directories.ts";
 import { isAbsent, storeError } from "./faults.ts";
 
 /** The part of an entry in a layer's directory that the store owns: all of it, or the listed names in it. */
@@ -13,15 +14,19 @@ export type Owned = "all" | readonly string[];
  * @param ownedOf returns the store's part of an entry that is neither a temporary nor a parameters file
  * @throws StoreError
  */
-export function planLayer(root: string, directory: string, ownedOf: (entry: Dirent) => Owned): readonly string[] {
+export function planLayer(
+  { disk, root }: { readonly disk: Disk; readonly root: string },
+  directory: string,
+  ownedOf: (entry: Dirent) => Owned,
+): readonly string[] {
   const path = join(root, directory);
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const what = "a directory of the store cannot be read";
+  const found = entryAt(disk, path, what);
   if (found === undefined) return [];
   // A link can be moved even if its volume is not mounted.
-  if (found.isSymbolicLink())
-    return statOf(path, "a directory of the store cannot be read")?.isDirectory() === false ? [] : [directory];
+  if (found.isSymbolicLink()) return statOf(disk, path, what)?.isDirectory() === false ? [] : [directory];
   if (!found.isDirectory()) return [];
-  const entries = entriesIn(path).map((entry) => ({
+  const entries = entriesIn(disk, path).map((entry) => ({
     name: entry.name,
     owned: isStoreFile(entry.name) ? "all" : ownedOf(entry),
   }));
@@ -40,9 +45,9 @@ const STORE_FILE = /^(?:\.nuthatch-.*|parameters-.*\.properties|metadata\.proper
 const isStoreFile = (name: string): boolean => STORE_FILE.test(name);
 
 /** Returns the entries of a directory; empty if the directory does not exist. @throws StoreError */
-function entriesIn(directory: string): readonly Dirent[] {
+function entriesIn(disk: Disk, directory: string): readonly Dirent[] {
   try {
-    return readdirSync(directory, { withFileTypes: true });
+    return disk.readdirSync(directory, { withFileTypes: true });
   } catch (error) {
     if (isAbsent(error)) return [];
     throw storeError(error, "a directory cannot be listed");
@@ -55,8 +60,8 @@ export const mayBeDirectory = (entry: Dirent): boolean => entry.isDirectory() ||
 /**
  * Returns the entries of a directory that belong to the store: files that always do, and entries that `isOwn` accepts.
  */
-export function ownedIn(directory: string, isOwn: (entry: Dirent) => boolean): Owned {
-  const inner = entriesIn(directory);
+export function ownedIn(disk: Disk, directory: string, isOwn: (entry: Dirent) => boolean): Owned {
+  const inner = entriesIn(disk, directory);
   const own = inner.filter((entry) => isStoreFile(entry.name) || isOwn(entry));
   return own.length === inner.length ? "all" : own.map(({ name }) => name);
 }

@@ -1,6 +1,6 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { LayerName, ParametersId } from "../../layer/tile-set.ts";
+import type { Disk } from "../../lib/file/disk.ts";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../file/parameters-file.ts";
 import type { TileStore } from "../tile-store.ts";
 import { isAbsent, storeError } from "./faults.ts";
@@ -8,6 +8,7 @@ import { readRegular } from "./regular-file.ts";
 
 /** The paths of a store that describes parameters ids in its layers' directories, as GWC does. */
 export interface DescribedPaths {
+  readonly disk: Disk;
   layerPath(layer: LayerName): string;
   /** Returns the name of a new temporary file. */
   temporaryName(): string;
@@ -15,16 +16,17 @@ export interface DescribedPaths {
 
 /** Returns the methods that store the values of parameters ids. */
 export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "describeParameters" | "parametersOf"> {
+  const { disk } = paths;
   return {
     async describeParameters(layer, id, values) {
       const file = join(paths.layerPath(layer), parametersFileName(id));
       // Checked at each call, because the file is removed with the last tile of these parameters, also by other
       // processes.
-      if (existsSync(file)) return;
+      if (disk.existsSync(file)) return;
       try {
         const temporary = join(dirname(file), paths.temporaryName());
-        writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
-        renameSync(temporary, file);
+        disk.writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
+        disk.renameSync(temporary, file);
       } catch (error) {
         if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
       }
@@ -32,7 +34,7 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
 
     parametersOf(layer, id) {
       try {
-        const content = readRegular(join(paths.layerPath(layer), parametersFileName(id)), "latin1");
+        const content = readRegular(disk, join(paths.layerPath(layer), parametersFileName(id)), "latin1");
         return content === undefined ? undefined : decodeParametersFile(content);
       } catch (error) {
         if (isAbsent(error)) return undefined;
@@ -44,6 +46,7 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
 
 /** Removes the files of parameters ids that no tile of a layer uses any more. @throws StoreError */
 export function removeParametersFiles(
+  disk: Disk,
   layerPath: string,
   pyramids: readonly { readonly parametersId: ParametersId }[],
   described: ReadonlySet<string>,
@@ -51,7 +54,7 @@ export function removeParametersFiles(
   for (const { parametersId } of pyramids) {
     if (parametersId === "" || described.has(parametersId)) continue;
     try {
-      rmSync(join(layerPath, parametersFileName(parametersId)), { force: true });
+      disk.rmSync(join(layerPath, parametersFileName(parametersId)), { force: true });
     } catch (error) {
       throw storeError(error, "a parameters file cannot be removed");
     }

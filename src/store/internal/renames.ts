@@ -1,7 +1,6 @@
-import { mkdirSync, renameSync } from "node:fs";
-import { readdir, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Disk } from "../../lib/file/disk.ts";
 import type { TruncationStore } from "../truncation-store.ts";
 import { namesIn } from "./directories.ts";
 import { isAbsent, storeError } from "./faults.ts";
@@ -27,19 +26,31 @@ export type Renames = Omit<TruncationStore, "plan" | "deleteRange">;
  * @param expectRoot throws a `StoreError` when the root is unavailable: then a missing name does not mean that its
  * tiles are gone
  */
-export function renamesIn(root: string, expectRoot: () => void): Renames {
+export function renamesIn({
+  disk,
+  root,
+  expectRoot,
+}: {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly expectRoot: () => void;
+}): Renames {
   const trash = join(root, TRASH);
-  for (const directory of [trash, join(root, ASIDE)]) makeAhead(directory);
-  const asideParts = (): string[] => namesIn(join(root, ASIDE));
+  for (const directory of [trash, join(root, ASIDE)]) makeAhead(disk, directory);
+  const asideParts = (): string[] => namesIn(disk, join(root, ASIDE));
   const asideOf = (id: string): string[] => asideParts().filter((part) => part.startsWith(`${id}-`));
 
   /** Renames a name under the root into a directory under the root. Appends a number if the new name is taken. */
   function moveAway(name: string, directory: string, as: string): void {
     const to = join(root, directory);
-    mkdirSync(to, { recursive: true });
+    try {
+      disk.mkdirSync(to, { recursive: true });
+    } catch (error) {
+      throw storeError(error, "a directory cannot be made");
+    }
     for (let again = 0; ; again++) {
       try {
-        renameSync(join(root, name), join(to, `${as}${again === 0 ? "" : `.${again}`}`));
+        disk.renameSync(join(root, name), join(to, `${as}${again === 0 ? "" : `.${again}`}`));
         return;
       } catch (error) {
         if (isAbsent(error)) return;
@@ -69,8 +80,8 @@ export function renamesIn(root: string, expectRoot: () => void): Renames {
         moveAway(name, TRASH, `restored-${part}`);
         const live = join(root, name);
         try {
-          mkdirSync(dirname(live), { recursive: true });
-          renameSync(join(root, ASIDE, part), live);
+          disk.mkdirSync(dirname(live), { recursive: true });
+          disk.renameSync(join(root, ASIDE, part), live);
         } catch (error) {
           throw storeError(error, "truncated tiles cannot be brought back");
         }
@@ -82,16 +93,16 @@ export function renamesIn(root: string, expectRoot: () => void): Renames {
     discard,
     asideIds: () => [...new Set(asideParts().map((part) => part.split("-", 1)[0] ?? part))],
 
-    needsSweep: () => namesIn(trash).length > 0,
-    sweep: (signal) => clear(trash, trash, signal),
+    needsSweep: () => namesIn(disk, trash).length > 0,
+    sweep: (signal) => clear(disk, trash, trash, signal),
     sweepRemote: async () => undefined,
   };
 }
 
 /** Creates a directory that truncations need in advance, because a truncation must work on a full disk. */
-function makeAhead(directory: string): void {
+function makeAhead(disk: Disk, directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true });
+    disk.mkdirSync(directory, { recursive: true });
   } catch (error) {
     // Tiles are readable without the directory. The truncation tries again to create it, and throws if that fails.
     const { code } = storeError(error, "a directory cannot be made");
@@ -103,14 +114,14 @@ function makeAhead(directory: string): void {
  * Removes everything in a directory under the trash. Ignores faults: the next sweep tries again to remove files and
  * directories that could not be listed or removed.
  */
-async function clear(directory: string, trash: string, signal: AbortSignal): Promise<void> {
+async function clear(disk: Disk, directory: string, trash: string, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const entries = await disk.readdir(directory, { withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(directory, entry.name));
-  for (const entry of entries) if (entry.isDirectory()) await clear(join(directory, entry.name), trash, signal);
+  for (const entry of entries) if (entry.isDirectory()) await clear(disk, join(directory, entry.name), trash, signal);
   for (let from = 0; from < files.length && !signal.aborted; from += UNLINKS_AT_ONCE) {
     const some = files.slice(from, from + UNLINKS_AT_ONCE);
-    await Promise.all(some.map((path) => unlink(path).catch(() => undefined)));
+    await Promise.all(some.map((path) => disk.unlink(path).catch(() => undefined)));
   }
-  if (!signal.aborted && directory !== trash) await rmdir(directory).catch(() => undefined);
+  if (!signal.aborted && directory !== trash) await disk.rmdir(directory).catch(() => undefined);
 }

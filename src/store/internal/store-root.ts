@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../lib/error-code.ts";
+import type { Disk } from "../../lib/file/disk.ts";
 import { fileFault } from "../../lib/file/file-fault.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { StoreError } from "../tile-store.ts";
 
 /** The file in a store's directory that contains the identity of the store. */
@@ -12,12 +12,12 @@ export const GEOWEBCACHE_MARK = "metadata.properties";
 /** The files that identify a directory as the directory of a store. */
 export const MARKS = [MARK, GEOWEBCACHE_MARK];
 
-const hasMark = (root: string): boolean => MARKS.some((name) => existsSync(join(root, name)));
+const hasMark = (disk: Disk, root: string): boolean => MARKS.some((name) => disk.existsSync(join(root, name)));
 
 /** Returns the identity of the store in a directory. Undefined if the store has no identity. */
-export function identityOf(root: string): string | undefined {
+export function identityOf(disk: Disk, root: string): string | undefined {
   try {
-    return readFileSync(join(root, MARK), "utf8").trim() || undefined;
+    return disk.readFileSync(join(root, MARK), "utf8").trim() || undefined;
   } catch {
     // GeoWebCache has created the store, or the directory is unavailable; the caller detects that.
     return undefined;
@@ -29,22 +29,24 @@ export function identityOf(root: string): string | undefined {
  * tile stored there would be lost.
  * @throws StoreError
  */
-export function expectStoreIn(root: string): void {
+export function expectStoreIn(disk: Disk, root: string): void {
   try {
-    if (!statSync(root).isDirectory()) throw away(`${root} is no directory`);
+    if (!disk.statSync(root).isDirectory()) throw away(`${root} is no directory`);
   } catch (error) {
     if (error instanceof StoreError) throw error;
     throw away(`${root}: ${fileFault(error)}`, error);
   }
-  if (!hasMark(root)) throw away(`the directory ${root} has no store: its volume may not be mounted`);
+  if (!hasMark(disk, root)) throw away(`the directory ${root} has no store: its volume may not be mounted`);
 }
 
 /** The directories in which this installation has had stores, with the device of each. */
 export class KnownRoots {
+  readonly #disk: Disk;
   readonly #file: string;
 
   /** @param file a file of the data directory */
-  constructor(file: string) {
+  constructor(disk: Disk, file: string) {
+    this.#disk = disk;
     this.#file = file;
   }
 
@@ -57,14 +59,14 @@ export class KnownRoots {
   note(root: string, device: number): void {
     const all = this.#read();
     if (all[root] === device) return;
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-    writeFileSync(`${this.#file}.new`, JSON.stringify({ ...all, [root]: device }), { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
+    this.#disk.mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    this.#disk.writeFileSync(`${this.#file}.new`, JSON.stringify({ ...all, [root]: device }), { mode: 0o600 });
+    this.#disk.renameSync(`${this.#file}.new`, this.#file);
   }
 
   #read(): Readonly<Record<string, unknown>> {
     try {
-      const parsed: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
+      const parsed: unknown = JSON.parse(this.#disk.readFileSync(this.#file, "utf8"));
       return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
     } catch (error) {
       if (codeOf(error) === "ENOENT" || error instanceof SyntaxError) return {};
@@ -78,21 +80,26 @@ export class KnownRoots {
  * contains none, leaves it unchanged, because its volume may not be mounted.
  * @throws StoreError
  */
-export function prepareRoot(root: string, known: KnownRoots | undefined): void {
+export function prepareRoot(
+  machine: Pick<Machine, "disk" | "random">,
+  root: string,
+  known: KnownRoots | undefined,
+): void {
+  const { disk } = machine;
   try {
     const before = known?.deviceOf(root);
-    if (before !== undefined && statSync(root, { throwIfNoEntry: false }) === undefined)
+    if (before !== undefined && disk.statSync(root, { throwIfNoEntry: false }) === undefined)
       throw away(
         `the directory ${root} had the store and is missing: mount its volume, or make the directory if its tiles were removed on purpose`,
       );
-    mkdirSync(root, { recursive: true });
-    const { dev } = statSync(root);
-    const isThere = hasMark(root);
+    disk.mkdirSync(root, { recursive: true });
+    const { dev } = disk.statSync(root);
+    const isThere = hasMark(disk, root);
     if (!isThere && before !== undefined && before !== dev)
       throw away(
         `the directory ${root} had the store and is on another file system now: mount its volume, or make the file ${MARK} in it if the store is to begin there without tiles`,
       );
-    if (identityOf(root) === undefined) writeMark(root, isThere);
+    if (identityOf(disk, root) === undefined) writeMark(machine, root, isThere);
     known?.note(root, dev);
   } catch (error) {
     if (error instanceof StoreError) throw error;
@@ -104,9 +111,9 @@ export function prepareRoot(root: string, known: KnownRoots | undefined): void {
  * Gives the store an identity. A full or read-only store can be read without an identity, so these failures are
  * ignored.
  */
-function writeMark(root: string, isThere: boolean): void {
+function writeMark({ disk, random }: Pick<Machine, "disk" | "random">, root: string, isThere: boolean): void {
   try {
-    writeFileSync(join(root, MARK), `${machineRandom.uuid()}\n`, { mode: 0o600 });
+    disk.writeFileSync(join(root, MARK), `${random.uuid()}\n`, { mode: 0o600 });
   } catch (error) {
     if (!isThere) throw error;
   }

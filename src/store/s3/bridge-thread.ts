@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { errorMessage } from "../../lib/error-code.ts";
 import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { StoreError } from "../tile-store.ts";
 import { OwnedBucket } from "./internal/owned-bucket.ts";
 import type { BridgeAnswer, BridgeCall } from "./internal/sync-bridge.ts";
@@ -8,7 +9,7 @@ import type { S3StoreOptions } from "./s3-options.ts";
 
 /** Runs the thread that works for an S3 store while the coordinator waits (`internal/sync-bridge.ts`). */
 function serve(thread: CalledThread<S3StoreOptions>): void {
-  const bucket = new OwnedBucket(thread.options);
+  const bucket = new OwnedBucket(thread.options, thisMachine);
   let last: Promise<unknown> = Promise.resolve();
   const answer = async ({ method, args }: BridgeCall): Promise<BridgeAnswer<unknown>> => {
     try {

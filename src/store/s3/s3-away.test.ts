@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { thisMachine } from "../../lib/this-machine.ts";
 import type { PendingOperations } from "./internal/s3-requests.ts";
 import { S3Client } from "./s3-client.ts";
 import { S3Error } from "./s3-error.ts";
@@ -36,7 +37,7 @@ async function startService() {
     putSeconds: 30,
   };
   const client = (timeoutMs: number, pending?: PendingOperations): S3Client =>
-    new S3Client({ ...options, timeoutMs }, process.env, pending);
+    new S3Client({ ...options, timeoutMs }, thisMachine, process.env, pending);
   return { service, client };
 }
 

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AUTHORITY, SERVER_CERTIFICATE } from "../../../test/support/network/certificates.ts";
 import { unconditionally } from "../../../test/support/stores/memory-store.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
+import { thisMachine } from "../../lib/this-machine.ts";
 import { Names } from "./internal/names.ts";
 import { S3Tiles } from "./internal/s3-tiles.ts";
 import { S3Client } from "./s3-client.ts";
@@ -74,11 +76,11 @@ const bytes = Buffer.from("a tile");
 const md5 = (text: Uint8Array | string): string => createHash("md5").update(text).digest("base64");
 
 test("a service with a certificate of an own authority is trusted by the file of `ca`, and not without it", async () => {
-  await using client = new S3Client(options);
+  await using client = new S3Client(options, thisMachine);
   expect(await client.put("k", bytes, { contentType: "image/png" })).toMatchObject({ kind: "stored" });
   expect(seen).toMatchObject([{ method: "PUT", body: "a tile", headers: { "content-md5": md5(bytes) } }]);
   const { caFile: _, ...without } = options;
-  await using other = new S3Client({ ...without, timeoutMs: 2_000 });
+  await using other = new S3Client({ ...without, timeoutMs: 2_000 }, thisMachine);
   await expect(other.get("k")).rejects.toMatchObject({
     status: 0,
     code: expect.stringMatching(/UNABLE_TO|SELF_SIGNED/),
@@ -92,7 +94,7 @@ test.each([
   ["aws:kms", "arn:aws:kms:eu-central-1:1:key/2"],
 ] as const)("new objects are encrypted with %s, key %s, and get a storage class", async (algorithm, kmsKeyId) => {
   const serverSideEncryption = { algorithm, ...(kmsKeyId === undefined ? {} : { kmsKeyId }) };
-  await using client = new S3Client({ ...options, serverSideEncryption, storageClass: "STANDARD_IA" });
+  await using client = new S3Client({ ...options, serverSideEncryption, storageClass: "STANDARD_IA" }, thisMachine);
   await client.put("k", bytes, { contentType: "image/png" });
   const { headers = {}, path = "" } = seen[0] ?? {};
   expect(headers).toMatchObject({
@@ -109,9 +111,9 @@ test.each([
 
 test("where the service encrypts, a tile is confirmed by its own MD5, as the ETag may be another", async () => {
   const namesFile = join(directory, "names.json");
-  const names = new Names("main", namesFile);
+  const names = new Names(machineDisk, { id: "main", namesFile });
   names.replace('{"version":1,"names":[],"asides":[],"retired":[]}');
-  await using client = new S3Client({ ...options, serverSideEncryption: { algorithm: "aws:kms" } });
+  await using client = new S3Client({ ...options, serverSideEncryption: { algorithm: "aws:kms" } }, thisMachine);
   const tiles = new S3Tiles({ id: "main", client, names, hasOwnEtags: true });
   const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
   const at = { tileSet, x: 1, y: 2, z: 3 };
@@ -134,7 +136,7 @@ describe("a deletion of many objects", () => {
   const keysOf = ({ body }: Seen): string[] => [...body.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
 
   test("takes a request for each 1,000 of them, with the checksum that AWS wants", async () => {
-    await using client = new S3Client(options);
+    await using client = new S3Client(options, thisMachine);
     const keys = Array.from({ length: 2_001 }, (_, n) => `a&b/${n}.png`);
     expect(await client.deleteAll(keys)).toEqual(new Map());
     expect(seen.map((request) => keysOf(request).length)).toEqual([1000, 1000, 1]);
@@ -148,7 +150,7 @@ describe("a deletion of many objects", () => {
   });
 
   test("tries keys again whose failure may pass, and tells which others are left", async () => {
-    await using client = new S3Client(options);
+    await using client = new S3Client(options, thisMachine);
     const failed = (key: string, code: string): string =>
       `<Error><Key>${key}</Key><Code>${code}</Code><Message>m</Message></Error>`;
     answer = (request) => {
@@ -170,7 +172,7 @@ describe("a deletion of many objects", () => {
   });
 
   test("is an error when the answer is no list of results", async () => {
-    await using client = new S3Client(options);
+    await using client = new S3Client(options, thisMachine);
     answer = () => ({ status: 200, body: "<html><body>a proxy</html>" });
     await expect(client.deleteAll(["one"])).rejects.toMatchObject({
       code: "the answer to a deletion is no list of results",
@@ -179,7 +181,7 @@ describe("a deletion of many objects", () => {
 });
 
 test("the time of a service whose clock differs is a whole number of milliseconds", async () => {
-  await using client = new S3Client(options);
+  await using client = new S3Client(options, thisMachine);
   answer = () => ({ status: 200, headers: { Date: new Date(Date.now() - 3_600_000).toUTCString() } });
   for (let n = 0; n < 4; n++) {
     await client.get("k");

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { defined } from "../../lib/defined.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { pagesOf } from "../../lib/pages.ts";
-import { machineRandom } from "../../lib/random/machine-random.ts";
 import { type BackOff, jittered, pauseAfter } from "../../lib/time/back-off.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import { sleep } from "../../lib/time/sleep.ts";
 import {
   errorOf,
@@ -72,15 +71,18 @@ const DELETE_PAUSES: BackOff = { firstMs: 60, longestMs: 1_000 };
 /** A client of one bucket. All keys are under the prefix of the options. */
 export class S3Client implements AsyncDisposable {
   readonly #options: S3Options;
+  readonly #machine: Machine;
   readonly #requests: S3Requests;
 
   constructor(
     options: S3Options,
+    machine: Machine,
     environment: Readonly<Record<string, string | undefined>> = process.env,
     pending: PendingOperations = "wait",
   ) {
     this.#options = options;
-    this.#requests = new S3Requests(options, environment, pending);
+    this.#machine = machine;
+    this.#requests = new S3Requests(options, machine, environment, pending);
   }
 
   /** Why the service is unavailable. Undefined if, to this process's knowledge, it is available. */
@@ -175,6 +177,7 @@ export class S3Client implements AsyncDisposable {
    * @returns the failures by key
    */
   async deleteAll(keys: readonly string[]): Promise<ReadonlyMap<string, S3Error>> {
+    const { clock, random } = this.#machine;
     const failures = new Map<string, S3Error>();
     for (const page of pagesOf(keys, MOST_DELETIONS)) {
       let left = page;
@@ -183,8 +186,7 @@ export class S3Client implements AsyncDisposable {
         const isLast = tries === DELETE_TRIES;
         for (const [key, error] of failed) if (isLast || !mayPass(error)) failures.set(key, error);
         left = isLast ? [] : left.filter((key) => failed.has(key) && !failures.has(key));
-        if (left.length > 0)
-          await sleep(machineClock, jittered(pauseAfter(tries, DELETE_PAUSES), machineRandom.fraction()));
+        if (left.length > 0) await sleep(clock, jittered(pauseAfter(tries, DELETE_PAUSES), random.fraction()));
       }
     }
     return failures;

@@ -1,6 +1,7 @@
 import { asTileRect } from "../../grid/grid-set.ts";
 import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
+import type { Machine } from "../../lib/machine.ts";
+import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
 import type { Store } from "../store.ts";
 import { type DiskSpace, ifAvailable, type StoreError, type TileStatus } from "../tile-store.ts";
@@ -59,15 +60,17 @@ type Owned = { readonly [K in keyof OwnedBucket]: OwnedBucket[K] };
  */
 export function createS3Store(
   options: S3StoreOptions,
+  machine: Machine,
   thread = new URL("./bridge-thread.cjs", import.meta.url),
 ): S3Store {
-  const { id, namesFile } = options;
-  const client = new S3Client(options);
-  const names = new Names(id, namesFile);
+  const { id } = options;
+  const { clock } = machine;
+  const client = new S3Client(options, machine);
+  const names = new Names(machine.disk, options);
   const tiles = new S3Tiles({ id, client, names, hasOwnEtags: options.serverSideEncryption !== undefined });
-  const inventory = new S3Inventory(client, names);
+  const inventory = new S3Inventory(clock, client, names);
   // A check finds out whether the service is unavailable, and reports the result to all users of the service.
-  const bridge = new SyncBridge<Owned>(thread, options, () => void client.ask().catch(() => undefined));
+  const bridge = new SyncBridge<Owned>(clock, thread, options, () => void client.ask().catch(() => undefined));
   const awayError = (cause: S3Error): StoreError => s3StoreError(cause, id, "the bucket cannot be listed", "read");
   const tellBridge = (away: S3Error | undefined): void => bridge.tell(away && { cause: away, error: awayError(away) });
   client.onFound(tellBridge);
@@ -140,7 +143,7 @@ export function createS3Store(
       return nextDueMs(names.current, client.now());
     },
 
-    ...inventoryOf(bridge, inventory),
+    ...inventoryOf(clock, bridge, inventory),
     async [Symbol.asyncDispose]() {
       await bridge.close();
       await client[Symbol.asyncDispose]();
@@ -148,9 +151,9 @@ export function createS3Store(
   };
 }
 
-function inventoryOf(bridge: SyncBridge<Owned>, inventory: S3Inventory): InventoryStore {
+function inventoryOf(clock: Clock, bridge: SyncBridge<Owned>, inventory: S3Inventory): InventoryStore {
   return {
-    timesOf: cellTimes(bridge),
+    timesOf: cellTimes(clock, bridge),
     pyramids: (layer) => bridge.call("pyramids", layer),
     layersThere(layers) {
       const there = new Set(bridge.call("firstSegments"));
@@ -164,7 +167,7 @@ function inventoryOf(bridge: SyncBridge<Owned>, inventory: S3Inventory): Invento
     regions: (pyramid, z, after) => inventory.regions(pyramid, z, after),
     noteAlive: async () => undefined,
     // A bucket does not record changes by other programs, so a restarted server looks for none.
-    lastAliveMs: () => machineClock.now(),
+    lastAliveMs: () => clock.now(),
     changes: (pyramid, z, sinceMs): LevelChanges => ({
       hasLost: sinceMs === 0,
       holds: async () => false,
@@ -178,18 +181,18 @@ function inventoryOf(bridge: SyncBridge<Owned>, inventory: S3Inventory): Invento
 }
 
 /** Returns a function that answers for all tiles of a cell from one listing. */
-function cellTimes(bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus | undefined {
+function cellTimes(clock: Clock, bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus | undefined {
   let cell: { readonly key: string; readonly untilMs: number; readonly tiles: Map<string, TileStatus> } | undefined;
   return ({ tileSet, x, y, z }) => {
     const [minX, minY] = [x - (x % CELL_SIDE), y - (y % CELL_SIDE)];
     const key = `${tileSetKey(tileSet)}\n${z}/${minX}/${minY}`;
-    if (cell?.key !== key || machineClock.monotonicNow() > cell.untilMs) {
+    if (cell?.key !== key || clock.monotonicNow() > cell.untilMs) {
       const rect = { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
       const found = bridge.call("recount", tileSet, asTileRect(rect));
       const tiles = new Map(
         found.map((tile) => [`${tile.x}/${tile.y}`, { ...tile, confirmedMs: tile.modifiedMs }] as const),
       );
-      cell = { key, untilMs: machineClock.monotonicNow() + TIMES_MS, tiles };
+      cell = { key, untilMs: clock.monotonicNow() + TIMES_MS, tiles };
     }
     return cell.tiles.get(`${x}/${y}`);
   };

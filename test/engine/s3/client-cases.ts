@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
 import { S3Error } from "../../../src/store/s3/s3-error.ts";
 import type { S3Server } from "../../support/s3/server.ts";
@@ -12,7 +13,7 @@ const failure = async (work: Promise<unknown>): Promise<unknown> => work.catch((
 
 export function clientCases(started: () => S3Server): void {
   test("objects with strange names are stored, read, listed and deleted", async () => {
-    await using client = new S3Client(started().options("a/b"));
+    await using client = new S3Client(started().options("a/b"), thisMachine);
     const keys = ["ws:a/EPSG:4326/png/default/3/1/2.png", "ä ö+&=?#%41/(1)*'!~", "x~lq2/1.png"];
     for (const key of keys)
       expect(await client.put(key, bytes(key), { ...plain, metadata: { "nuthatch-written": "17" } })).toMatchObject({
@@ -37,7 +38,7 @@ export function clientCases(started: () => S3Server): void {
   });
 
   test("a list begins behind a key", async () => {
-    await using client = new S3Client(started().options("list"));
+    await using client = new S3Client(started().options("list"), thisMachine);
     for (const n of [1, 2, 3, 10]) await client.put(`l/${n}.png`, bytes("x"), plain);
     const listed: string[] = [];
     for await (const page of client.list({ prefix: "l/", startAfter: "l/10.png" }))
@@ -46,7 +47,7 @@ export function clientCases(started: () => S3Server): void {
   });
 
   test("one of sixteen puts of a new object wins, and a put that expects another object changes nothing", async () => {
-    await using client = new S3Client(started().options("race"));
+    await using client = new S3Client(started().options("race"), thisMachine);
     const absent = { ...plain, condition: { kind: "absent" } } as const;
     const all = await Promise.all([...Array(16).keys()].map((n) => client.put("k", bytes(`${n}`), absent)));
     expect(all.filter(({ kind }) => kind === "stored")).toHaveLength(1);
@@ -61,7 +62,7 @@ export function clientCases(started: () => S3Server): void {
   });
 
   test("a put that arrives after its end is refused", async () => {
-    const late = new S3Client(started().options("late", { putSeconds: 1 }));
+    const late = new S3Client(started().options("late", { putSeconds: 1 }), thisMachine);
     await using client = late;
     // A service whose clock is 20 s ahead of the time in the address.
     const real = Date.now;
@@ -76,7 +77,7 @@ export function clientCases(started: () => S3Server): void {
   });
 
   test("a clock that differs is noticed by the service's answers", async () => {
-    await using client = new S3Client(started().options("clock"));
+    await using client = new S3Client(started().options("clock"), thisMachine);
     const real = Date.now;
     Date.now = () => real() - 3_600_000;
     try {
@@ -90,9 +91,13 @@ export function clientCases(started: () => S3Server): void {
   test("wrong keys, a bucket that does not exist and a service that is away are told apart, without the keys", async () => {
     await using wrong = new S3Client(
       started().options("", { credentials: { accessKeyId: "nuthatch", secretAccessKey: "wrong-secret" } }),
+      thisMachine,
     );
-    await using nowhere = new S3Client(started().options("", { bucket: "nowhere" }));
-    await using away = new S3Client(started().options("", { endpoint: "http://127.0.0.1:1", timeoutMs: 500 }));
+    await using nowhere = new S3Client(started().options("", { bucket: "nowhere" }), thisMachine);
+    await using away = new S3Client(
+      started().options("", { endpoint: "http://127.0.0.1:1", timeoutMs: 500 }),
+      thisMachine,
+    );
     const errors = await Promise.all(
       [wrong, nowhere, away]
         .map(async (client) => {
@@ -126,10 +131,10 @@ export function clientCases(started: () => S3Server): void {
           { ...places, AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y" },
         ],
       ] as const) {
-        await using client = new S3Client(options, environment);
+        await using client = new S3Client(options, thisMachine, environment);
         expect(await client.put("k", bytes("x"), plain)).toMatchObject({ kind: "stored" });
       }
-      await using without = new S3Client(bare, { ...places, AWS_PROFILE: "other" });
+      await using without = new S3Client(bare, thisMachine, { ...places, AWS_PROFILE: "other" });
       expect(await failure(without.get("k"))).toMatchObject({ code: "NoCredentials" });
     } finally {
       rmSync(directory, { recursive: true });

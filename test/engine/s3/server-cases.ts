@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
 import { truncations, undo } from "../../support/jobs/truncations.ts";
 import { startTcpProxy } from "../../support/network/tcp-proxy.ts";
@@ -39,7 +40,7 @@ async function read(at: TestServer, z: number, x: number, y: number): Promise<st
 
 export function serverCases(started: () => S3Server): void {
   const tilesIn = async (prefix: string): Promise<{ tiles: number; bytes: number }> => {
-    await using client = new S3Client(started().options(prefix));
+    await using client = new S3Client(started().options(prefix), thisMachine);
     const sum = { tiles: 0, bytes: 0 };
     for await (const page of client.list({ prefix: "" }))
       for (const { key, bytes } of page.objects) {

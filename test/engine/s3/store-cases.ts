@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { TileAddress } from "../../../src/layer/tile-set.ts";
+import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
 import type { S3StoreOptions } from "../../../src/store/s3/s3-options.ts";
 import { createS3Store } from "../../../src/store/s3/s3-store.ts";
@@ -35,14 +36,14 @@ export function storeCases(started: () => S3Server): void {
     ...more,
   });
   const open = (options: S3StoreOptions): Store => {
-    const store = createS3Store(options, THREAD);
+    const store = createS3Store(options, thisMachine, THREAD);
     opened.push(store);
     // The coordinator reads the names at its start.
     if (options.isOwner) store.asideIds();
     return store;
   };
   const keysOf = async (options: S3StoreOptions): Promise<string[]> => {
-    await using client = new S3Client(options);
+    await using client = new S3Client(options, thisMachine);
     const keys: string[] = [];
     for await (const page of client.list({ prefix: "" })) keys.push(...page.objects.map(({ key }) => key));
     return keys.filter((key) => !key.startsWith("_nuthatch/")).sort();
@@ -52,7 +53,7 @@ export function storeCases(started: () => S3Server): void {
 
   test("keys are GeoWebCache's until a truncation, and a bucket of GeoWebCache is taken over", async () => {
     const options = optionsOf("gwc");
-    await using client = new S3Client(options);
+    await using client = new S3Client(options, thisMachine);
     const key = "ws:a/EPSG:4326/png8/default/3/5/2.png";
     await client.put(key, of(9), { contentType: "image/png" });
     const store = open(options);
@@ -110,7 +111,7 @@ export function storeCases(started: () => S3Server): void {
       "ws:b/EPSG:4326/png8/default/3/1/1.png",
     ].sort();
     expect(await keysOf(options)).toEqual(readable);
-    await using client = new S3Client(options);
+    await using client = new S3Client(options, thisMachine);
     await client.put(old, of(1), { contentType: "image/png" });
     expect(await store.get(at(0, 1, 6))).toBeUndefined();
     const real = Date.now;
@@ -182,7 +183,11 @@ export function storeCases(started: () => S3Server): void {
   });
 
   test("a bucket that is away is no empty store, and the store's id is named", async () => {
-    const store = createS3Store(optionsOf("away", { endpoint: "http://127.0.0.1:1", timeoutMs: 300 }), THREAD);
+    const store = createS3Store(
+      optionsOf("away", { endpoint: "http://127.0.0.1:1", timeoutMs: 300 }),
+      thisMachine,
+      THREAD,
+    );
     opened.push(store);
     expect(() => store.pyramids("ws:a", [])).toThrow(/store main: .*ECONNREFUSED/);
     const beganMs = performance.now();
@@ -190,7 +195,7 @@ export function storeCases(started: () => S3Server): void {
     expect(performance.now() - beganMs, "the second call fails at once").toBeLessThan(100);
     await expect(store.check("ws:a")).rejects.toMatchObject({ name: "StoreError", code: "unavailable" });
     expect(await store.trouble()).toMatchObject({ isConfiguration: false });
-    const nowhere = createS3Store(optionsOf("nowhere", { bucket: "nowhere" }), THREAD);
+    const nowhere = createS3Store(optionsOf("nowhere", { bucket: "nowhere" }), thisMachine, THREAD);
     opened.push(nowhere);
     expect(await nowhere.trouble()).toEqual({
       message: expect.stringContaining("store main: the bucket cannot be listed: NoSuchBucket"),

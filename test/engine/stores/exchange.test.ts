@@ -18,6 +18,7 @@ import Sqlite from "libsql";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodePack, encodePack } from "../../../src/http/api/tiles/tile-pack.ts";
+import { machineClock } from "../../../src/lib/time/machine-clock.ts";
 import type { Archive } from "../../../src/source/archive/archive.ts";
 import { openMbtiles } from "../../../src/source/archive/mbtiles.ts";
 import { openPmtiles } from "../../../src/source/archive/pmtiles.ts";
@@ -142,7 +143,7 @@ test("tiles that are exported and imported into another layer are the same, byte
   const exported = await run(["export", "pictures", "--to", at("first.mbtiles"), "--json"]);
   expect([exported.code, exported.stderr]).toEqual([0, ""]);
   expect(JSON.parse(exported.stdout)).toMatchObject({ layer: "pictures", tiles: 84, missing: 0, complete: true });
-  const archive = await openMbtiles(at("first.mbtiles"));
+  const archive = await openMbtiles(machineClock, at("first.mbtiles"));
   expect(await archive.facts()).toMatchObject({ format: { mimeType: "image/webp" }, minZoom: 0, maxZoom: 3 });
   await expectTiles(archive, pictures);
 
@@ -189,7 +190,7 @@ test("PMTiles and vector tiles keep all tiles, packed as archives have them", as
   expect((await archive.facts()).vectorLayers).toEqual([{ id: "roads", fields: {} }]);
   await expectTiles(archive, vectors);
   await run(["export", "vectors", "--to", at("v.mbtiles")]);
-  await expectTiles(await openMbtiles(at("v.mbtiles")), vectors, gunzipSync);
+  await expectTiles(await openMbtiles(machineClock, at("v.mbtiles")), vectors, gunzipSync);
   expect((await run(["import", at("v.mbtiles"), "vectors2"])).stdout).toContain("of vectors2: 84 stored");
   await expectStored({ layer: "vectors2" }, vectors);
 });
@@ -411,5 +412,5 @@ test.each([
   expect(other.stderr).toContain("belongs to another export");
   const done = await run(["export", "pictures", "--to", at("kept.mbtiles"), "--resume"]);
   expect(done.stdout).toContain("84 tiles of pictures");
-  await expectTiles(await openMbtiles(at("kept.mbtiles")), pictures);
+  await expectTiles(await openMbtiles(machineClock, at("kept.mbtiles")), pictures);
 });

@@ -11,6 +11,7 @@ import { reload } from "../../support/server/reload.ts";
 import { clientOf } from "../../support/server/run-program.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../../support/server/server.ts";
 import { smallTiles } from "../../support/server/wms-configuration.ts";
+import { inDirectory } from "../../support/stores/in-directory.ts";
 import { until } from "../../support/until.ts";
 import { renderNoise, startUpstream } from "../../support/upstream/upstream.ts";
 
@@ -142,8 +143,8 @@ ${smallTiles(upstream.url, [{ name: LAYER, extra: `store: ${store}` }, { name: "
   } finally {
     await at.close();
   }
-  await using from = createFileStore({ root: files, fsync: false, instance: "test" });
-  await using to = createCompactStore({ root: bundles, fsync: false, instance: "test", gridSets: builtInGridSet });
+  await using from = createFileStore(inDirectory(files));
+  await using to = createCompactStore({ ...inDirectory(bundles), gridSets: builtInGridSet });
   const [old, moved] = [await contentOf(from), await contentOf(to)];
   expect([...moved.keys()].sort()).toEqual([...old.keys()].sort());
 });
@@ -164,8 +165,8 @@ ${smallTiles(upstream.url, [{ name: LAYER }])}`;
     upstream.behaviour = renderNoise(30, 64);
     await ended(at, await seed(at, LAYER, { ...world, type: "reseed", zoomStart: 2, zoomStop: 3 }));
     await ended(at, await seed(at, LAYER, { ...world, type: "truncate", zoomStart: 4, zoomStop: 4 }));
-    await using from = createCompactStore({ root: bundles, fsync: false, instance: "test", gridSets: builtInGridSet });
-    await using to = createFileStore({ root: tree, fsync: false, instance: "test", layout: "tms" });
+    await using from = createCompactStore({ ...inDirectory(bundles), gridSets: builtInGridSet });
+    await using to = createFileStore({ ...inDirectory(tree), layout: "tms" });
     const source = await contentOf(from);
     expect(source.size).toBe(85);
     await until("the copy has followed", async () => {

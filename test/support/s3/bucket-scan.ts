@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { nameIn } from "../../../src/store/s3/internal/generations.ts";
 import { parseGenerations } from "../../../src/store/s3/internal/names.ts";
 import { NAMES_KEY, parseLevel } from "../../../src/store/s3/internal/s3-keys.ts";
@@ -26,7 +27,7 @@ export interface BucketScan {
  * Counts the tiles of a store in S3, or of one layer, by listing the bucket. The reported usage must equal the counts.
  */
 export async function scanBucket(options: S3Options, layer?: string): Promise<BucketScan> {
-  await using client = new S3Client(options);
+  await using client = new S3Client(options, thisMachine);
   const document = await client.get(NAMES_KEY);
   const { names } = parseGenerations(
     document === undefined
@@ -57,7 +58,7 @@ export async function scanBucket(options: S3Options, layer?: string): Promise<Bu
 export async function sweptTwice(options: S3Options): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
   const names = { namesFile: join(directory, "names.json"), isOwner: true };
-  await using store = createS3Store({ ...options, ...names }, THREAD);
+  await using store = createS3Store({ ...options, ...names }, thisMachine, THREAD);
   store.asideIds();
   const { signal } = new AbortController();
   await store.sweepRemote(signal);

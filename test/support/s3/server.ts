@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
 import type { S3Options } from "../../../src/store/s3/s3-options.ts";
 import { freePorts } from "../network/free-ports.ts";
@@ -157,7 +158,7 @@ async function versitygwIn(directory: string): Promise<Launchable> {
 
 /** Waits until the service has made the bucket: it answers before it can store. */
 async function bucketMade(options: S3Options, child: ChildProcess): Promise<void> {
-  await using client = new S3Client(options);
+  await using client = new S3Client(options, thisMachine);
   const untilMs = performance.now() + 60_000;
   for (;;) {
     if (hasEnded(child)) throw new Error(`the service has ended with ${child.exitCode ?? child.signalCode}`);

@@ -3,8 +3,7 @@ import { CALLED_BY_MEMBERS } from "../../../src/app/process/process-methods.ts";
 import { Serving } from "../../../src/app/serving/serving.ts";
 import type { Configuration } from "../../../src/configuration/configuration.ts";
 import { Channel } from "../../../src/lib/process/channel.ts";
-import { machineRandom } from "../../../src/lib/random/machine-random.ts";
-import { machineClock } from "../../../src/lib/time/machine-clock.ts";
+import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { silentLog } from "../silent-log.ts";
 import { createMemoryStore } from "../stores/memory-store.ts";
 
@@ -23,8 +22,7 @@ export async function startServing(configuration: Configuration): Promise<{ serv
       queryUpstream: async () => failure,
       renderStatus: async () => ({ drawing: false, failing: undefined, truncatedMs: undefined }),
     },
-    clock: machineClock,
-    random: machineRandom,
+    machine: thisMachine,
     log: silentLog,
   });
   const { port } = await serving.listen("127.0.0.1", 0);

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createCompactStore } from "../../../src/store/compact/compact-store.ts";
 import { gridSetNamed } from "../layer.ts";
+import { inDirectory } from "./in-directory.ts";
 import { unconditionally } from "./memory-store.ts";
 
 /** A tile of a cache; the row counts from the top. */
@@ -100,7 +101,7 @@ export function writeCompact(root: string, tiles: readonly CacheTile[]): void {
  */
 export async function writeCompactV2(root: string, tiles: readonly CacheTile[], format = "image/png"): Promise<string> {
   const gridSet = gridSetNamed("EPSG:900913");
-  const store = createCompactStore({ root, fsync: false, instance: "fixture", gridSets: () => gridSet });
+  const store = createCompactStore({ ...inDirectory(root), gridSets: () => gridSet });
   const tileSet = { layer: "a", gridSet: gridSet.id, format, parametersId: "" };
   for (const { level: z, row, column: x, bytes } of tiles)
     await store.put({ tileSet, x, y: 2 ** z - 1 - row, z }, bytes, ...unconditionally);

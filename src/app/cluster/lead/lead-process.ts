@@ -1,12 +1,10 @@
 import { type HostPort, hostPortText } from "../../../configuration/cluster-options.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
-import { machineDisk } from "../../../lib/file/machine-disk.ts";
+import type { Machine } from "../../../lib/machine.ts";
 import { Channel } from "../../../lib/process/channel.ts";
 import type { Logger } from "../../../lib/process/logger.ts";
 import { portOfProcess } from "../../../lib/process/message.ts";
-import { machineRandom } from "../../../lib/random/machine-random.ts";
-import type { Clock } from "../../../lib/time/clock.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { thisMachine } from "../../../lib/this-machine.ts";
 import { sleep } from "../../../lib/time/sleep.ts";
 import type { StoreNews, TellStores } from "../../../store/store-news.ts";
 import { followParent } from "../../process/child-process.ts";
@@ -43,12 +41,13 @@ class LeadProcess {
   #lead: Lead | undefined;
   #renderers: { storesUntil(ms: number): void } | undefined;
   #isClosing = false;
-  readonly #clock: Clock;
+  readonly #machine: Machine;
 
-  constructor(data: LeadData, { refused, storeNews }: LeadParentMethods, clock: Clock) {
+  constructor(data: LeadData, { refused, storeNews }: LeadParentMethods, machine: Machine) {
+    const { clock } = machine;
     const { cluster, target, instance } = data;
     this.#data = data;
-    this.#clock = clock;
+    this.#machine = machine;
     this.#refused = refused;
     this.#foundStores = storeNews;
     this.#log = createLogger(clock);
@@ -58,7 +57,7 @@ class LeadProcess {
       name: cluster.node,
       leaseMs: cluster.leadLeaseMs,
       clock,
-      disk: machineDisk,
+      disk: machine.disk,
     });
   }
 
@@ -75,17 +74,16 @@ class LeadProcess {
       configuration,
       instance,
       use: "lead",
-      load: (running, more) => loadInThread({ ...input, running, ...more }, this.#clock),
-      clock: this.#clock,
-      random: machineRandom,
+      load: (running, more) => loadInThread({ ...input, running, ...more }, this.#machine.clock),
+      machine: this.#machine,
       log,
       buildServing: (core, hosts, storeNews) => {
         this.#news = storeNews.join(this.#foundStores);
         return new NodePool({
           configuration,
           cluster,
-          clock: this.#clock,
-          random: machineRandom,
+          clock: this.#machine.clock,
+          random: this.#machine.random,
           instance,
           epoch,
           lease: this.#lease,
@@ -99,7 +97,7 @@ class LeadProcess {
         this.#renderers = renderers;
         const { host, port: wanted } = cluster.listen;
         const { port } = await nodes.listen(host, wanted).catch(async (error: unknown) => {
-          throw new Error(await listenFault(error, host, wanted, this.#clock), { cause: error });
+          throw new Error(await listenFault(error, host, wanted, this.#machine.clock), { cause: error });
         });
         const address = cluster.advertise ?? { host, port };
         await this.#renew(address);
@@ -118,11 +116,11 @@ class LeadProcess {
 
   async #renew(address: HostPort): Promise<void> {
     const { epoch } = this.#data;
-    const sentMs = this.#clock.monotonicNow();
+    const sentMs = this.#machine.clock.monotonicNow();
     const renewed = await this.#table.renew(epoch, address);
     if (renewed.ok && renewed.value) {
       this.#lease.granted(sentMs);
-      this.#renderers?.storesUntil(this.#clock.machineNow() + this.#lease.leftMs);
+      this.#renderers?.storesUntil(this.#machine.clock.machineNow() + this.#lease.leftMs);
     } else if (renewed.ok) await this.#lost("another node has taken the lease");
     else if (!this.#lease.isValid) await this.#lost(renewed.error.message);
   }
@@ -130,7 +128,7 @@ class LeadProcess {
   async #renewAlways(address: HostPort): Promise<void> {
     const pauseMs = Math.min(LONGEST_RENEWAL_MS, this.#data.cluster.leadLeaseMs / RENEWALS_PER_LEASE);
     for (;;) {
-      await sleep(this.#clock, pauseMs);
+      await sleep(this.#machine.clock, pauseMs);
       // If the process was suspended for longer than the lease, it ends here at the latest.
       if (!this.#lease.isValid) await this.#lost("it was not renewed in time");
       await this.#renew(address);
@@ -158,7 +156,7 @@ class LeadProcess {
   }
 
   async #end(code: number): Promise<never> {
-    await sleep(this.#clock, LOG_MS);
+    await sleep(this.#machine.clock, LOG_MS);
     process.exit(code);
   }
 }
@@ -171,7 +169,7 @@ function startLeadProcess(): void {
   };
   const local: LeadProcessMethods = {
     begin(data) {
-      lead = new LeadProcess(data, channel.remote, machineClock);
+      lead = new LeadProcess(data, channel.remote, thisMachine);
       void lead.start().catch(failed);
     },
     storeNews: (news) => lead?.tellStores(news),

@@ -2,10 +2,8 @@ import type { ClusterOptions } from "../../../configuration/cluster-options.ts";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { storeLocationsById } from "../../../configuration/store-locations.ts";
 import type { Readiness } from "../../../http/readiness.ts";
-import { machineDisk } from "../../../lib/file/machine-disk.ts";
 import { localMethods } from "../../../lib/process/method-table.ts";
-import { machineRandom } from "../../../lib/random/machine-random.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import { thisMachine } from "../../../lib/this-machine.ts";
 import { lockTilesDirectory } from "../../coordinator/claimed-state.ts";
 import { StoreWatch } from "../../coordinator/store-watch.ts";
 import { loadDiskTiers } from "../../process/configured-stores.ts";
@@ -42,14 +40,14 @@ const LOOK_MS = 1_000;
  * @throws StartError
  */
 export async function startNode(own: Configuration, cluster: ClusterOptions, input: LoadInput): Promise<RunningServer> {
-  const log = createLogger(machineClock);
+  const log = createLogger(thisMachine.clock);
   makeStoreDirectories(own, log);
   const lock = claim(own);
-  const instance = machineRandom.uuid();
+  const instance = thisMachine.random.uuid();
   logNotices(own, log);
   if (own.state.type !== "postgres") throw new Error("a cluster has its state in PostgreSQL");
   const { target } = own.state;
-  const link = new LeadLink(machineClock, log);
+  const link = new LeadLink(thisMachine.clock, log);
   const storeNews = new StoreNewsExchange();
   const core = link.core();
   const stores = await openStoresToServe(own, instance, storeNews);
@@ -57,14 +55,14 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
     () => stores,
     () => {},
     () => {},
-    machineClock,
+    thisMachine.clock,
   );
-  const looks = machineClock.every(LOOK_MS, () => void storeWatch.look()).unref();
+  const looks = thisMachine.clock.every(LOOK_MS, () => void storeWatch.look()).unref();
   const serving: Serving = new Serving({
     configuration: own,
     eventsId: instance,
     stores,
-    diskTiers: (await loadDiskTiers(own.stores))?.(own, { clock: machineClock, disk: machineDisk }, log),
+    diskTiers: (await loadDiskTiers(own.stores))?.(own, thisMachine, log),
     core,
     node: {
       name: cluster.node,
@@ -81,8 +79,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
         return unready(membership, cluster, storeWatch.look());
       },
     },
-    clock: machineClock,
-    random: machineRandom,
+    machine: thisMachine,
     log,
   });
   const leadState = new LeadState(own, serving, log);
@@ -94,8 +91,8 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
   };
   const membership: Membership = new Membership({
     cluster,
-    clock: machineClock,
-    disk: machineDisk,
+    clock: thisMachine.clock,
+    disk: thisMachine.disk,
     target,
     hello: { instance, name: cluster.node, stores: storeLocationsById(own) },
     link,
@@ -157,7 +154,7 @@ function unready(
 /** @throws StartError */
 function claim({ dataDir }: Configuration): ReturnType<typeof lockTilesDirectory> {
   try {
-    return lockTilesDirectory(dataDir, machineDisk);
+    return lockTilesDirectory(dataDir, thisMachine.disk);
   } catch (error) {
     throw new StartError(dataDirectoryFault(error, dataDir), { cause: error, isConfiguration: false });
   }

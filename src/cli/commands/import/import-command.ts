@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { stringify } from "yaml";
 import { errorMessage } from "../../../lib/error-code.ts";
 import { answerText } from "../../../lib/text/answer-text.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { literal } from "../../../migrate/literal-text.ts";
 import { type ImportSettings, importedDocument } from "../../../migrate/wms/import-document.ts";
 import { importedGrids } from "../../../migrate/wms/import-grids.ts";
@@ -120,6 +121,7 @@ async function capabilities(url: string, { username, passwordVariable }: ImportF
   const password = passwordVariable === undefined ? "" : (process.env[passwordVariable] ?? "");
   // The operator has just typed the address, so messages may show it completely.
   await using upstream = createHttpFetch(
+    machineClock,
     {
       timeoutMs: TIMEOUT_MS,
       connections: 1,

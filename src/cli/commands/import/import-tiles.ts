@@ -3,6 +3,7 @@ import { asTileY } from "../../../grid/grid-set.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../../layer/format.ts";
 import { defined } from "../../../lib/defined.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { type AnswerFlags, print, requestAnswer } from "../../client/answer.ts";
 import { isWebGrid } from "../../exchange/archive-fault.ts";
 import { gwcTileSetsIn } from "../../exchange/gwc-tile-sets.ts";
@@ -36,7 +37,7 @@ export async function importTileSets(root: string, flags: ImportTilesFlags): Pro
   if (flags.gridSet !== undefined || flags.format !== undefined || flags.parameter !== undefined)
     throw new CommandFailure("--grid-set, --format and --parameter select tiles of one layer: name it", EXIT.usage);
   const { layers } = await requestAnswer<"Layers">(connect(flags), "/api/v1/layers");
-  const { tileSets, skipped } = await gwcTileSetsIn(root, layers);
+  const { tileSets, skipped } = await gwcTileSetsIn(machineClock, root, layers);
   for (const { path, reason } of skipped) process.stderr.write(`warning: ${path} is left out: ${reason}\n`);
   if (tileSets.length === 0) throw new CommandFailure(`${root} has no tile set of a layer of the server`, EXIT.failure);
   for (const { path, layer, gridSet, format, parameters } of tileSets) {
@@ -69,7 +70,7 @@ export async function importTiles(
     batches = new TileBatches({ client, query, report: (text) => line.show(text), signal });
     const show = tileProgress(line, await countOf(files), client.clock);
     for (const file of files) {
-      await using archive = await openMbtilesFile(file);
+      await using archive = await openMbtilesFile(machineClock, file);
       for await (const tile of archive.tiles()) {
         signal.throwIfAborted();
         await take(tile, { batches, range, tileSet, read });
@@ -134,7 +135,7 @@ function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: Imp
 /** Returns the format that a file's metadata names. Without one, returns the layer's first format. */
 async function formatIn(path: string, formats: readonly TileFormat[]): Promise<TileFormat | undefined> {
   if (statSync(path).isDirectory()) return formats[0];
-  await using archive = await openMbtilesFile(path);
+  await using archive = await openMbtilesFile(machineClock, path);
   const name = (await archive.format())?.toLowerCase();
   if (name === undefined) return formats[0];
   const format = formatOfExtension(name) ?? formatOf(name);
@@ -172,7 +173,7 @@ async function countOf(files: readonly string[]): Promise<number | undefined> {
   if (files.length > 1) return undefined;
   let count = 0;
   for (const file of files) {
-    await using archive = await openMbtilesFile(file);
+    await using archive = await openMbtilesFile(machineClock, file);
     count += await archive.count();
   }
   return count;

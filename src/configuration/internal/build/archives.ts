@@ -3,6 +3,7 @@ import { canonicalSrs, type Extent, type GridSet } from "../../../grid/grid-set.
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { LayerName } from "../../../layer/tile-set.ts";
 import type { Result } from "../../../lib/result.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import type { ArchiveFacts } from "../../../source/archive/archive.ts";
 import { type ArchiveReport, inspectArchive } from "../../../source/archive/open-archive.ts";
 import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
@@ -24,7 +25,7 @@ export function archiveInspector(
   return async ({ type, file: given }, path) => {
     const file = problems.fileAt([...path, "file"], given);
     const key = `${type} ${file}`;
-    const report = inspected.get(key) ?? inspectArchive({ type, file });
+    const report = inspected.get(key) ?? inspectArchive(machineClock, { type, file });
     inspected.set(key, report);
     return { file, report: await report };
   };

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { storeError } from "../../internal/faults.ts";
 import { openRegular } from "../../internal/regular-file.ts";
 import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts } from "./bundle.ts";
@@ -20,15 +11,17 @@ import { ROWS_FILE } from "./compact-paths.ts";
  * Opens a bundle for reading, and closes it after the work. Undefined if the bundle does not exist.
  * @throws StoreError
  */
-export function withBundle<T>(path: string, work: (file: number) => T): T | undefined {
-  let file: number | undefined;
+export function withBundle<T>(disk: Disk, path: string, work: (file: number) => T): T | undefined {
   try {
-    file = openRegular(path, constants.O_RDONLY)?.file;
-    return file === undefined ? undefined : work(file);
+    const file = openRegular(disk, path, constants.O_RDONLY)?.file;
+    if (file === undefined) return undefined;
+    try {
+      return work(file);
+    } finally {
+      disk.closeSync(file);
+    }
   } catch (error) {
     throw storeError(error, "a bundle cannot be read");
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -37,20 +30,21 @@ export function withBundle<T>(path: string, work: (file: number) => T): T | unde
  * of the level, is given; otherwise returns undefined. The caller holds the lock.
  */
 export function openWritable(
+  disk: Disk,
   path: string,
   rows: number | undefined,
 ): { readonly file: number; readonly isNew: boolean } | undefined {
-  const opened = openRegular(path, constants.O_RDWR);
+  const opened = openRegular(disk, path, constants.O_RDWR);
   if (opened !== undefined) return { file: opened.file, isNew: false };
   if (rows === undefined) return undefined;
   const level = dirname(path);
-  mkdirSync(level, { recursive: true });
+  disk.mkdirSync(level, { recursive: true });
   try {
-    writeFileSync(join(level, ROWS_FILE), String(rows), { flag: "wx" });
+    disk.writeFileSync(join(level, ROWS_FILE), String(rows), { flag: "wx" });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
-  return { file: openSync(path, "wx+"), isNew: true };
+  return { file: disk.openSync(path, "wx+"), isNew: true };
 }
 
 /** The counts of a bundle, and the position after its last byte. */
@@ -62,28 +56,29 @@ export interface Written extends Counts {
  * Returns the counts of a bundle. Bytes after the last complete write count as unused. Completes a bundle whose
  * creation was interrupted. The caller holds the lock.
  */
-export function countsOf(file: number): Written {
-  const { size } = fstatSync(file);
+export function countsOf(disk: Disk, file: number): Written {
+  const { size } = disk.fstatSync(file);
   if (size < DATA_START) {
     // Written first: the size of the file shows that the header exists.
-    writeAll(file, newHeader(), 0);
-    ftruncateSync(file, DATA_START);
+    writeAll(disk, file, newHeader(), 0);
+    disk.ftruncateSync(file, DATA_START);
     return { largestTile: 0, unused: 0, fileBytes: DATA_START, end: DATA_START };
   }
-  const counts = readCounts(file);
+  const counts = readCounts(disk, file);
   // Other programs may not update the number of bytes in the header.
   const lost = counts.fileBytes >= DATA_START ? Math.max(0, size - counts.fileBytes) : 0;
   return { ...counts, unused: counts.unused + lost, fileBytes: size, end: size };
 }
 
-export const writeCounts = (file: number, counts: Counts): void => writeAll(file, encodeCounts(counts), COUNTS_AT);
+export const writeCounts = (disk: Disk, file: number, counts: Counts): void =>
+  writeAll(disk, file, encodeCounts(counts), COUNTS_AT);
 
-export function writeAll(file: number, bytes: Uint8Array, position: number): void {
+export function writeAll(disk: Disk, file: number, bytes: Uint8Array, position: number): void {
   let written = 0;
   while (written < bytes.byteLength)
-    written += writeSync(file, bytes, written, bytes.byteLength - written, position + written);
+    written += disk.writeSync(file, bytes, written, bytes.byteLength - written, position + written);
 }
 
-export const syncIf = (fsync: boolean, file: number): void => {
-  if (fsync) fdatasyncSync(file);
+export const syncIf = ({ disk, fsync }: { readonly disk: Disk; readonly fsync: boolean }, file: number): void => {
+  if (fsync) disk.fdatasyncSync(file);
 };

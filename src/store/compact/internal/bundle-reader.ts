@@ -1,6 +1,7 @@
-import { closeSync, constants } from "node:fs";
+import { constants } from "node:fs";
+import { codeOf } from "../../../lib/error-code.ts";
+import type { Machine } from "../../../lib/machine.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { storeError } from "../../internal/faults.ts";
 import { openRegular, regularAt } from "../../internal/regular-file.ts";
 
@@ -21,13 +22,18 @@ interface OpenFile {
  * Checks before each read that the open bundle is still the bundle at its path, so that a truncated tile is never read.
  */
 export class BundleReader {
+  readonly #machine: Pick<Machine, "clock" | "disk">;
   readonly #open = new Map<string, OpenFile>();
   #timer: Timer | undefined;
+
+  constructor(machine: Pick<Machine, "clock" | "disk">) {
+    this.#machine = machine;
+  }
 
   /** Reads from a bundle. Undefined if the bundle does not exist. @throws StoreError */
   read<T>(path: string, work: (file: number) => T): T | undefined {
     const what = "a tile cannot be read";
-    const status = regularAt(path, what);
+    const status = regularAt(this.#machine.disk, path, what);
     const known = this.#open.get(path);
     // The inode of an open file is not reused for another file.
     const isSame = known !== undefined && known.inode === status?.ino && known.device === status.dev;
@@ -46,12 +52,12 @@ export class BundleReader {
   #openFile(path: string): OpenFile | undefined {
     const [oldest] = this.#open;
     if (oldest !== undefined && this.#open.size >= MOST_OPEN) this.#close(...oldest);
-    const found = openRegular(path, constants.O_RDONLY);
+    const found = openRegular(this.#machine.disk, path, constants.O_RDONLY);
     if (found === undefined) return undefined;
     const { ino: inode, dev: device } = found.status;
     const opened = { file: found.file, inode, device, isUsed: true };
     this.#open.set(path, opened);
-    this.#timer ??= machineClock.every(IDLE_MS, () => this.#closeUnused()).unref();
+    this.#timer ??= this.#machine.clock.every(IDLE_MS, () => this.#closeUnused()).unref();
     return opened;
   }
 
@@ -67,7 +73,12 @@ export class BundleReader {
 
   #close(path: string, { file }: OpenFile): void {
     this.#open.delete(path);
-    closeSync(file);
+    try {
+      this.#machine.disk.closeSync(file);
+    } catch (error) {
+      // An error of the disk loses nothing: the file was only read, and Linux frees the descriptor in any case (close(2)).
+      if (codeOf(error) === "EBADF") throw error;
+    }
   }
 
   /** Closes all bundles. */

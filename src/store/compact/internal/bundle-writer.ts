@@ -1,5 +1,6 @@
-import { closeSync } from "node:fs";
 import { join } from "node:path";
+import type { Disk } from "../../../lib/file/disk.ts";
+import type { StoreDirectory } from "../../internal/store-directory.ts";
 import type { Entry } from "./bundle.ts";
 import { encodeEntry, entryAt, isWasteful, readEntry, unusedBytes } from "./bundle.ts";
 import { countsOf, openWritable, syncIf, type Written, writeAll, writeCounts } from "./bundle-file.ts";
@@ -24,18 +25,22 @@ export class BundleWriter {
   readonly wasteful: WastefulBundles;
   /** The lock for rewriting bundles. */
   readonly sweepLock: StoreLock;
+  readonly #disk: Disk;
   readonly #lock: StoreLock;
   readonly #open = new Map<string, OpenBundle>();
 
-  private constructor(root: string) {
-    this.wasteful = new WastefulBundles(root);
-    this.#lock = new StoreLock(join(root, ".nuthatch-lock"));
-    this.sweepLock = new StoreLock(join(root, ".nuthatch-sweep-lock"));
+  private constructor(directory: StoreDirectory) {
+    const { disk, root } = directory;
+    this.#disk = disk;
+    this.wasteful = new WastefulBundles(disk, root);
+    this.#lock = new StoreLock(directory, join(root, ".nuthatch-lock"));
+    this.sweepLock = new StoreLock(directory, join(root, ".nuthatch-sweep-lock"));
   }
 
   /** Returns this thread's writer for a store. The caller must return it with `release`. */
-  static of(root: string): BundleWriter {
-    const shared = writers.get(root) ?? { writer: new BundleWriter(root), users: 0 };
+  static of(directory: StoreDirectory): BundleWriter {
+    const { root } = directory;
+    const shared = writers.get(root) ?? { writer: new BundleWriter(directory), users: 0 };
     shared.users++;
     writers.set(root, shared);
     return shared.writer;
@@ -73,15 +78,15 @@ export class BundleWriter {
   open(path: string, rows: number | undefined): OpenBundle | undefined {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
-    const opened = openWritable(path, rows);
+    const opened = openWritable(this.#disk, path, rows);
     if (opened === undefined) return undefined;
     try {
-      const counts = countsOf(opened.file);
+      const counts = countsOf(this.#disk, opened.file);
       const bundle = { path, ...opened, counts, before: counts };
       this.#open.set(path, bundle);
       return bundle;
     } catch (error) {
-      closeSync(opened.file);
+      this.#disk.closeSync(opened.file);
       throw error;
     }
   }
@@ -95,13 +100,13 @@ export class BundleWriter {
     if (bundle === undefined) return [];
     const removed: Entry[] = [];
     const sizes = indexes.map((index) => {
-      const entry = readEntry(bundle.file, index);
+      const entry = readEntry(this.#disk, bundle.file, index);
       if (entry === undefined) return undefined;
-      writeAll(bundle.file, encodeEntry(undefined), entryAt(index));
+      writeAll(this.#disk, bundle.file, encodeEntry(undefined), entryAt(index));
       removed.push(entry);
       return entry.size;
     });
-    if (removed.length > 0) syncIf(fsync, bundle.file);
+    if (removed.length > 0) syncIf({ disk: this.#disk, fsync }, bundle.file);
     const unused = bundle.counts.unused + removed.reduce((sum, entry) => sum + unusedBytes(entry), 0);
     bundle.counts = { ...bundle.counts, unused };
     return sizes;
@@ -114,17 +119,19 @@ export class BundleWriter {
 
   #close({ path, file, counts, before }: OpenBundle): void {
     try {
-      if (counts === before) return;
-      writeCounts(file, counts);
-      // Noted again for each further MiB: a truncation removes the note together with the bundle, and an undo may bring
-      // the bundle back.
-      const isMore = Math.floor(counts.unused / 2 ** 20) > Math.floor(before.unused / 2 ** 20);
-      if (isWasteful(counts) && (isMore || !isWasteful(before))) this.wasteful.add(path);
+      try {
+        if (counts === before) return;
+        writeCounts(this.#disk, file, counts);
+        // Noted again for each further MiB: a truncation removes the note together with the bundle, and an undo may
+        // bring the bundle back.
+        const isMore = Math.floor(counts.unused / 2 ** 20) > Math.floor(before.unused / 2 ** 20);
+        if (isWasteful(counts) && (isMore || !isWasteful(before))) this.wasteful.add(path);
+      } finally {
+        this.#disk.closeSync(file);
+      }
     } catch {
       // The counts only decide when a bundle is rewritten, so a failure is ignored. The next writer counts all bytes
-      // after the last known ones as unused.
-    } finally {
-      closeSync(file);
+      // after the last known ones as unused. An error here would leave the store locked.
     }
   }
 }

@@ -1,5 +1,6 @@
-import { fstatSync, readSync, type Stats } from "node:fs";
 import { crc32 } from "node:zlib";
+import type { Disk } from "../../../lib/file/disk.ts";
+import { readBytes } from "../../internal/regular-file.ts";
 
 /*
  * A bundle of ESRI's Compact Cache V2
@@ -87,7 +88,7 @@ export function encodeCounts({ largestTile, unused, fileBytes }: Counts): Buffer
   return bytes;
 }
 
-export const readCounts = (file: number): Counts => decodeCounts(readBytes(file, 0, HEADER_BYTES));
+export const readCounts = (disk: Disk, file: number): Counts => decodeCounts(readBytes(disk, file, 0, HEADER_BYTES));
 
 /** Returns the position of an entry in the file. */
 export const entryAt = (index: number): number => HEADER_BYTES + index * ENTRY_BYTES;
@@ -106,23 +107,12 @@ function decodeEntry(bytes: Buffer, at: number): Entry | undefined {
   return size === 0 ? undefined : { offset: bytes.readUIntLE(at, 5), size };
 }
 
-/** Reads up to `length` bytes from a position. Returns fewer at the end of the file. */
-export function readBytes(file: number, position: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length);
-  let read = 0;
-  while (read < length) {
-    const n = readSync(file, bytes, read, length - read, position + read);
-    if (n === 0) break;
-    read += n;
-  }
-  return read === length ? bytes : bytes.subarray(0, read);
-}
-
 const oneEntry = Buffer.alloc(ENTRY_BYTES);
 
 /** Reads one entry of the index. Undefined if the entry describes no tile. */
-export function readEntry(file: number, index: number): Entry | undefined {
-  return readSync(file, oneEntry, 0, ENTRY_BYTES, entryAt(index)) < ENTRY_BYTES ? undefined : decodeEntry(oneEntry, 0);
+export function readEntry(disk: Disk, file: number, index: number): Entry | undefined {
+  const read = disk.readSync(file, oneEntry, 0, ENTRY_BYTES, entryAt(index));
+  return read < ENTRY_BYTES ? undefined : decodeEntry(oneEntry, 0);
 }
 
 /** The entries of a bundle by index. */
@@ -132,8 +122,8 @@ export interface Index {
   readonly isEmpty: boolean;
 }
 
-export function readIndex(file: number): Index {
-  const bytes = readBytes(file, HEADER_BYTES, TILES * ENTRY_BYTES);
+export function readIndex(disk: Disk, file: number): Index {
+  const bytes = readBytes(disk, file, HEADER_BYTES, TILES * ENTRY_BYTES);
   const entry = (index: number): Entry | undefined => decodeEntry(bytes, index * ENTRY_BYTES);
   return {
     entry,
@@ -160,25 +150,26 @@ export interface FoundRecord extends Head {
  * Reads the record of an entry, either the whole record or only its head. Undefined if the record does not belong to
  * the entry, because another program has replaced it or a power loss has cut it off.
  */
-export function readRecord(file: number, entry: Entry, part: "whole" | "head"): FoundRecord | undefined {
+export function readRecord(disk: Disk, file: number, entry: Entry, part: "whole" | "head"): FoundRecord | undefined {
   const { offset, size } = entry;
   const hasRoom = offset >= DATA_START + PREFIX_BYTES;
   const prefix = hasRoom ? PREFIX_BYTES : SIZE_BYTES;
   if (offset < DATA_START + SIZE_BYTES) return undefined;
-  const bytes = readBytes(file, offset - prefix, part === "whole" ? prefix + size : prefix);
+  const bytes = readBytes(disk, file, offset - prefix, part === "whole" ? prefix + size : prefix);
   if (bytes.length < prefix || bytes.readUInt32LE(prefix - SIZE_BYTES) !== size) return undefined;
   if (part === "whole" && bytes.length < prefix + size) return undefined;
-  return { ...headIn(bytes, hasRoom && offset % 8 === PREFIX_BYTES % 8, file), tile: bytes.subarray(prefix) };
+  const canBeOurs = hasRoom && offset % 8 === PREFIX_BYTES % 8;
+  return { ...headIn(disk, file, bytes, canBeOurs), tile: bytes.subarray(prefix) };
 }
 
-function headIn(bytes: Buffer, canBeOurs: boolean, file: number): Head {
+function headIn(disk: Disk, file: number, bytes: Buffer, canBeOurs: boolean): Head {
   if (canBeOurs && bytes.readUInt32LE(0) === MARK)
     return {
       checksum: bytes.readUInt32LE(4),
       modifiedMs: bytes.readDoubleLE(8),
       confirmedMs: bytes.readDoubleLE(CONFIRMED_AT),
     };
-  const { mtimeMs }: Stats = fstatSync(file);
+  const { mtimeMs } = disk.fstatSync(file);
   return { checksum: undefined, modifiedMs: mtimeMs, confirmedMs: mtimeMs };
 }
 

@@ -1,4 +1,3 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asZoom, canonicalSrs, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { formatOf } from "../../../layer/format.ts";
@@ -14,8 +13,8 @@ const MOST_PIXELS = 2 ** 31 - 1;
 export function describeCache(paths: CompactPaths, tileSet: TileSet): void {
   const file = join(paths.formatPath(tileSet), DESCRIPTION);
   const gridSet = paths.gridSets(tileSet.gridSet);
-  if (gridSet === undefined || existsSync(file)) return;
-  writeFileSync(file, cacheDescription(gridSet, tileSet.format));
+  if (gridSet === undefined || paths.disk.existsSync(file)) return;
+  paths.disk.writeFileSync(file, cacheDescription(gridSet, tileSet.format));
 }
 
 /**

@@ -1,20 +1,11 @@
-import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
-import {
-  asGridSetName,
-  asTileRect,
-  rectHolds,
-  type TileRect,
-  type TileX,
-  type TileY,
-  type Zoom,
-} from "../../../grid/grid-set.ts";
+import { rectHolds, type TileRect, type TileX, type TileY, type Zoom } from "../../../grid/grid-set.ts";
 import { BLOCK_SIDE, type FormatName, type TileSet } from "../../../layer/tile-set.ts";
-import { directoryName } from "../../file/file-layout.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
+import { parsePyramidDirectory, pyramidDirectory } from "../../file/file-layout.ts";
 import { isCutOff } from "../../internal/cut-off.ts";
-import { layersIn, namesIn, statOf } from "../../internal/directories.ts";
-import { ownerMarkIn } from "../../internal/owner-mark.ts";
-import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
+import { changedMs, namesIn, statOf } from "../../internal/directories.ts";
+import { regionKey, squareOf } from "../../internal/regions.ts";
+import { pyramidsOf } from "../../internal/store-directory.ts";
 import type { FoundTile, InventoryStore, LevelChanges, Region, StoredPyramid } from "../../inventory-store.ts";
 import { type FoundRecord, isIntact, readIndex, readRecord, SIDE } from "./bundle.ts";
 import { withBundle } from "./bundle-file.ts";
@@ -31,20 +22,21 @@ import {
 import type { CompactParts } from "./compact-tiles.ts";
 import { removeEmptyBundles, removeEmptyPyramids } from "./empty-bundles.ts";
 
+type Pyramids = Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids">;
+type Tiles = Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied">;
+
 /** Returns an inventory that reads the bundles of the store. */
-export const compactInventory = (parts: CompactParts): Omit<InventoryStore, "timesOf"> => ({
-  ...pyramidsOf(parts),
-  ...tilesOf(parts),
-  ...ownerMarkIn(parts.paths.root),
+export const compactInventory = (parts: CompactParts): Pyramids & Tiles => ({
+  ...listedPyramids(parts),
+  ...listedTiles(parts),
 });
 
-function pyramidsOf(
-  parts: CompactParts,
-): Pick<InventoryStore, "pyramids" | "layersThere" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
+function listedPyramids(parts: CompactParts): Pyramids {
   const { paths } = parts;
+  const { disk } = paths;
   const levelsOfOne = (pyramid: StoredPyramid): Zoom[] => {
     const path = paths.pyramidPath(pyramid);
-    const names = namesIn(path).flatMap((format) => namesIn(`${path}/${format}/${LEVELS}`));
+    const names = namesIn(disk, path).flatMap((format) => namesIn(disk, `${path}/${format}/${LEVELS}`));
     return [...new Set(names.flatMap((name) => parseLevelDirectory(name) ?? []))].sort((a, b) => a - b);
   };
   const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
@@ -52,27 +44,21 @@ function pyramidsOf(
     return pyramids.map((pyramid) => (names.has(pyramidDirectory(pyramid)) ? levelsOfOne(pyramid) : []));
   };
   return {
-    pyramids(layer, known) {
-      const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
-      return paths.namesInLayer(layer).flatMap((name): StoredPyramid[] => {
-        const parsed = parsePyramidDirectory(name);
-        if (parsed === undefined) return [];
-        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? asGridSetName(parsed.gridSetDirectory);
-        return [{ layer, gridSet, parametersId: parsed.parametersId }];
-      });
-    },
-
-    layersThere: (layers) => layersIn(paths, layers),
+    pyramids: (layer, known) =>
+      pyramidsOf(
+        layer,
+        paths.namesInLayer(layer).flatMap((name) => parsePyramidDirectory(name) ?? []),
+        known,
+      ),
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
     removeEmptyPyramids: (layer, pyramids) => removeEmptyPyramids(parts, layer, pyramids),
   };
 }
 
-function tilesOf(
-  parts: CompactParts,
-): Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied"> {
+function listedTiles(parts: CompactParts): Tiles {
   const { paths } = parts;
+  const { disk } = paths;
   return {
     // An interrupted put leaves only unused bytes in its bundle, which the next put counts.
     async removeLeftovers() {},
@@ -80,8 +66,8 @@ function tilesOf(
     recount(tileSet, rect, afterReboot) {
       const level = paths.level(tileSet, rect.z);
       const found: FoundTile[] = [];
-      for (const bundle of bundlesOfRect(level, rect)) {
-        const { tiles, broken } = countIn(level, bundle, rect, afterReboot);
+      for (const bundle of bundlesOfRect(disk, level, rect)) {
+        const { tiles, broken } = countIn(disk, level, bundle, rect, afterReboot);
         found.push(...tiles);
         if (broken.length > 0) removeBroken(parts, bundle, broken);
       }
@@ -91,38 +77,49 @@ function tilesOf(
 
     changes(pyramid, z, sinceMs) {
       paths.expectPresent(pyramid.layer);
-      return changesOf(paths.pyramidPath(pyramid), paths.levelsAt(pyramid, z), sinceMs);
+      return changesOf(disk, paths.pyramidPath(pyramid), paths.levelsAt(pyramid, z), sinceMs);
     },
 
     async *regions(pyramid, z, after) {
       const levels = paths.levelsAt(pyramid, z);
-      yield* regionsOf(levels, levels.map(bundlesIn), after);
+      yield* regionsOf(
+        disk,
+        levels,
+        levels.map((level) => bundlesIn(disk, level)),
+        after,
+      );
     },
 
     removeEmptied(tileSet: TileSet, rect: TileRect) {
       const level = paths.level(tileSet, rect.z);
-      removeEmptyBundles(parts, level, bundlesOfRect(level, rect));
+      removeEmptyBundles(parts, level, bundlesOfRect(disk, level, rect));
     },
   };
 }
 
 /** Returns the tiles of a bundle in a rectangle, and the indexes of entries without a record. */
-function countIn({ rows, format }: LevelAt, bundle: BundleAt, rect: TileRect, afterReboot: boolean) {
+function countIn(
+  disk: Disk,
+  { rows, format }: LevelAt,
+  bundle: BundleAt,
+  rect: TileRect,
+  afterReboot: boolean,
+): { readonly tiles: readonly FoundTile[]; readonly broken: readonly number[] } {
   const tiles: FoundTile[] = [];
   const broken: number[] = [];
   const count = (file: number): void => {
-    const index = readIndex(file);
+    const index = readIndex(disk, file);
     for (let i = 0; i < SIDE * SIDE; i++) {
       const entry = index.entry(i);
       if (entry === undefined) continue;
       const { x, y } = tileOfEntry(rows ?? 0, bundle, i);
       if (!rectHolds(rect, x, y)) continue;
-      const record = readRecord(file, entry, afterReboot ? "whole" : "head");
+      const record = readRecord(disk, file, entry, afterReboot ? "whole" : "head");
       if (record === undefined || (afterReboot && isBroken(record, format))) broken.push(i);
       else tiles.push({ x, y, bytes: entry.size, modifiedMs: record.modifiedMs });
     }
   };
-  withBundle(bundle.path, count);
+  withBundle(disk, bundle.path, count);
   return { tiles, broken };
 }
 
@@ -157,12 +154,8 @@ function blocksOf(
       const { minX, minY, maxY } = rectOfBundle(level, bundle);
       const [first, last] = [Math.floor(Math.max(0, minY) / BLOCK_SIDE), Math.floor(Math.max(0, maxY) / BLOCK_SIDE)];
       for (const by of new Set([first, last])) {
-        const key = `${String(by).padStart(10, "0")}_${String(minX / BLOCK_SIDE).padStart(10, "0")}`;
-        const y = by * BLOCK_SIDE;
-        blocks.set(
-          key,
-          asTileRect({ z: level.z, minX, minY: y, maxX: minX + BLOCK_SIDE - 1, maxY: y + BLOCK_SIDE - 1 }),
-        );
+        const bx = minX / BLOCK_SIDE;
+        blocks.set(regionKey(by, bx), squareOf(level.z, bx, by));
       }
     }
   }
@@ -171,6 +164,7 @@ function blocksOf(
 
 /** Yields the blocks that the bundles of some levels overlap, with the tiles of all formats. */
 async function* regionsOf(
+  disk: Disk,
   levels: readonly LevelAt[],
   bundles: readonly (readonly BundleAt[])[],
   after: string | undefined,
@@ -179,15 +173,15 @@ async function* regionsOf(
     if (after !== undefined && key <= after) continue;
     const tiles = new Map<FormatName, readonly { readonly x: TileX; readonly y: TileY }[]>();
     for (const level of levels) {
-      const inside = bundlesOfRect(level, rect).flatMap((bundle) => listIn(level, bundle, rect));
+      const inside = bundlesOfRect(disk, level, rect).flatMap((bundle) => listIn(disk, level, bundle, rect));
       if (inside.length > 0) tiles.set(level.format, inside);
     }
     yield { key, rect, tiles };
   }
 }
 
-function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly { x: TileX; y: TileY }[] {
-  const index = withBundle(bundle.path, readIndex);
+function listIn(disk: Disk, { rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly { x: TileX; y: TileY }[] {
+  const index = withBundle(disk, bundle.path, (file) => readIndex(disk, file));
   if (index === undefined || rows === undefined) return [];
   const inside: { x: TileX; y: TileY }[] = [];
   for (let i = 0; i < SIDE * SIDE; i++) {
@@ -199,32 +193,26 @@ function listIn({ rows }: LevelAt, bundle: BundleAt, rect: TileRect): readonly {
 }
 
 /** Returns the changes to a level at or after a time. Finds them by the change times of bundles and directories. */
-function changesOf(pyramid: string, levels: readonly LevelAt[], sinceMs: number): LevelChanges {
-  const changed = (path: string): boolean => (statOf(path, "the store cannot be read")?.ctimeMs ?? sinceMs) >= sinceMs;
+function changesOf(disk: Disk, pyramid: string, levels: readonly LevelAt[], sinceMs: number): LevelChanges {
+  const changed = (path: string): boolean =>
+    (statOf(disk, path, "the store cannot be read")?.ctimeMs ?? sinceMs) >= sinceMs;
   // A format whose directory was removed shows only in the change time of the pyramid's directory.
   const hasLostFormat = changed(pyramid);
   return {
     hasLost: levels.length === 0 || hasLostFormat || levels.some(({ path }) => changed(path)),
     async holds(cell) {
       if (hasLostFormat) return false;
-      return levels.every((level) => bundlesOfRect(level, cell).every(({ path }) => existsSync(path)));
+      return levels.every((level) => bundlesOfRect(disk, level, cell).every(({ path }) => disk.existsSync(path)));
     },
     async *regions() {
       const bundles = await Promise.all(
         levels.map(async (level) => {
-          const all = bundlesIn(level);
-          const times = await Promise.all(all.map(({ path }) => changedMs(path)));
+          const all = bundlesIn(disk, level);
+          const times = await Promise.all(all.map(({ path }) => changedMs(disk, path)));
           return all.filter((_, n) => (times[n] ?? 0) >= sinceMs);
         }),
       );
-      yield* regionsOf(levels, bundles, undefined);
+      yield* regionsOf(disk, levels, bundles, undefined);
     },
   };
 }
-
-/** Returns the change time of a file in ms; 0 if the file does not exist any more. */
-const changedMs = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ ctimeMs }) => ctimeMs,
-    () => 0,
-  );

@@ -1,6 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { threadId } from "node:worker_threads";
 import {
   asTileRect,
   asTileX,
@@ -12,13 +10,14 @@ import {
   type TileY,
   type Zoom,
 } from "../../../grid/grid-set.ts";
-import { formatOf, formatOfExtension } from "../../../layer/format.ts";
-import type { FormatName, LayerName, TileSet } from "../../../layer/tile-set.ts";
-import { directoryName } from "../../file/file-layout.ts";
+import { extensionOf, formatInPath } from "../../../layer/format.ts";
+import type { FormatName, TileSet } from "../../../layer/tile-set.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
+import { pyramidDirectory } from "../../file/file-layout.ts";
 import type { GridSets } from "../../grid-sets.ts";
-import { expectPresent, namesIn, rootCheck } from "../../internal/directories.ts";
-import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
+import { namesIn } from "../../internal/directories.ts";
 import { readRegular } from "../../internal/regular-file.ts";
+import { StoreDirectory, type StoreDirectoryOptions } from "../../internal/store-directory.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { SIDE } from "./bundle.ts";
 
@@ -36,19 +35,8 @@ export const LEVELS = "_alllayers";
  * configuration before its tiles are removed.
  */
 export const ROWS_FILE = ".nuthatch-rows";
-let temporaries = 0;
 
-export interface CompactStoreOptions {
-  readonly root: string;
-  /** The name of the store in messages. Absent: "the store". */
-  readonly name?: string;
-  /**
-   * Whether every tile is synced to the disk. A sync costs a few ms per tile, and the tile survives a power loss at
-   * once.
-   */
-  readonly fsync: boolean;
-  /** Differs for each process. */
-  readonly instance: string;
+export interface CompactStoreOptions extends StoreDirectoryOptions {
   readonly gridSets: GridSets;
 }
 
@@ -70,34 +58,15 @@ export interface LevelAt {
   readonly rows: number | undefined;
 }
 
-const extensionOf = (format: FormatName): string => formatOf(format)?.extension ?? "unknown";
 const hex = (n: number): string => n.toString(16).padStart(4, "0");
 
 /** The directories of a compact store. */
-export class CompactPaths {
-  readonly root: string;
-  readonly fsync: boolean;
+export class CompactPaths extends StoreDirectory {
   readonly gridSets: GridSets;
-  /** @throws StoreError when the directory of the store is unavailable */
-  readonly expectRoot: () => void;
-  readonly #instance: string;
 
-  constructor({ root, name, fsync, instance, gridSets }: CompactStoreOptions) {
-    this.root = root;
-    this.fsync = fsync;
-    this.gridSets = gridSets;
-    this.#instance = instance;
-    mkdirSync(root, { recursive: true });
-    this.expectRoot = rootCheck(root, name);
-  }
-
-  /** Returns the name of a new temporary file. */
-  temporaryName(): string {
-    return `.nuthatch-${this.#instance}-${process.pid}-${threadId}-${temporaries++}`;
-  }
-
-  layerPath(layer: LayerName): string {
-    return `${this.root}/${directoryName(layer)}`;
+  constructor(options: CompactStoreOptions) {
+    super(options);
+    this.gridSets = options.gridSets;
   }
 
   pyramidPath(pyramid: StoredPyramid): string {
@@ -123,37 +92,20 @@ export class CompactPaths {
     const configured = this.gridSets(gridSet)?.matrices[z]?.matrixHeight;
     if (configured !== undefined) return configured;
     const file = join(path, ROWS_FILE);
-    const rows = existsSync(file) ? Number(readRegular(file, "utf8") ?? Number.NaN) : Number.NaN;
+    const rows = this.disk.existsSync(file) ? Number(readRegular(this.disk, file, "utf8") ?? Number.NaN) : Number.NaN;
     return Number.isSafeInteger(rows) && rows > 0 ? rows : undefined;
   }
 
   /** Returns the extensions of the pyramid's formats that have a directory. */
   formats(pyramid: StoredPyramid): readonly FormatName[] {
-    const names = namesIn(this.pyramidPath(pyramid));
-    return names.flatMap((name) => {
-      const format = formatOfExtension(name);
-      return format?.extension === name ? [format.mimeType] : [];
-    });
+    return namesIn(this.disk, this.pyramidPath(pyramid)).flatMap((name) => formatInPath(name) ?? []);
   }
 
   /** Returns a level in all formats that have a directory. */
   levelsAt(pyramid: StoredPyramid, z: Zoom): readonly LevelAt[] {
     return this.formats(pyramid)
       .map((format) => this.level({ ...pyramid, format }, z))
-      .filter(({ path }) => existsSync(path));
-  }
-
-  /** @throws StoreError when the directory of the store, of the layer or one of `directories` is unavailable */
-  expectPresent(layer: LayerName, ...directories: readonly string[]): void {
-    this.expectRoot();
-    for (const directory of [this.layerPath(layer), ...directories]) expectPresent(this.root, directory);
-  }
-
-  /** Returns the names in a layer's directory. */
-  namesInLayer(layer: LayerName): string[] {
-    const names = namesIn(this.layerPath(layer));
-    if (names.length === 0) this.expectPresent(layer);
-    return names;
+      .filter(({ path }) => this.disk.existsSync(path));
   }
 }
 
@@ -209,14 +161,14 @@ export const touches = (a: TileRect, b: TileRect): boolean =>
 const FEW_BUNDLES = 64;
 
 /** Returns the bundles that may contain tiles of a rectangle. Some of them may not exist. */
-export function bundlesOfRect(level: LevelAt, rect: TileRect): readonly BundleAt[] {
+export function bundlesOfRect(disk: Disk, level: LevelAt, rect: TileRect): readonly BundleAt[] {
   const { rows, path } = level;
   if (rows === undefined) return [];
   const top = Math.max(0, rows - 1 - rect.maxY);
   const bottom = Math.min(rows - 1, rows - 1 - rect.minY);
   const [firstRow, firstColumn] = [top - (top % SIDE), rect.minX - (rect.minX % SIDE)];
   const count = (Math.floor((bottom - firstRow) / SIDE) + 1) * (Math.floor((rect.maxX - firstColumn) / SIDE) + 1);
-  if (count > FEW_BUNDLES) return bundlesIn(level).filter((bundle) => touches(rectOfBundle(level, bundle), rect));
+  if (count > FEW_BUNDLES) return bundlesIn(disk, level).filter((bundle) => touches(rectOfBundle(level, bundle), rect));
   const bundles: BundleAt[] = [];
   for (let row = firstRow; row <= bottom; row += SIDE)
     for (let column = firstColumn; column <= rect.maxX; column += SIDE) bundles.push(bundleAt(path, row, column));
@@ -224,8 +176,8 @@ export function bundlesOfRect(level: LevelAt, rect: TileRect): readonly BundleAt
 }
 
 /** Returns the bundles of a level. Skips other files. */
-export function bundlesIn({ path }: Pick<LevelAt, "path">): readonly BundleAt[] {
-  return namesIn(path).flatMap((name) => {
+export function bundlesIn(disk: Disk, { path }: Pick<LevelAt, "path">): readonly BundleAt[] {
+  return namesIn(disk, path).flatMap((name) => {
     const found = /^R([0-9a-f]{4,})C([0-9a-f]{4,})\.bundle$/.exec(name);
     if (found === null) return [];
     const [row, column] = [Number.parseInt(found[1] ?? "", 16), Number.parseInt(found[2] ?? "", 16)];

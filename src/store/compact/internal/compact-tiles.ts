@@ -1,11 +1,8 @@
 import type { TileAddress } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
-import { checkWritable, diskOf, diskSpaceOf } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
-import { parametersFilesOf } from "../../internal/parameters-files.ts";
 import type { LocalStore } from "../../store.ts";
-import { deleteEach, type PutOutcome, StoreError, type TileStore } from "../../tile-store.ts";
+import { deleteEach, type PutOutcome, StoreError } from "../../tile-store.ts";
 import {
   encodeEntry,
   entryAt,
@@ -30,29 +27,25 @@ export interface CompactParts {
   readonly writer: BundleWriter;
 }
 
-/** Returns a store of tiles in bundles. */
-export function compactTiles(parts: CompactParts): Pick<LocalStore, keyof TileStore> {
+type Reads = Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated">;
+type Writes = Pick<LocalStore, "put" | "confirm" | "delete">;
+
+/** Returns the methods that read and write tiles in bundles. */
+export function compactTiles(parts: CompactParts): Reads & Writes & Pick<LocalStore, "deleteAll"> {
   const writes = writesOf(parts);
-  return {
-    ...readsOf(parts),
-    ...writes,
-    deleteAll: (all) => deleteEach(all, writes.delete),
-    ...parametersFilesOf(parts.paths),
-  };
+  return { ...readsOf(parts), ...writes, deleteAll: (all) => deleteEach(all, writes.delete) };
 }
 
 const placeIn = (paths: CompactPaths, { tileSet, x, y, z }: TileAddress) => placeOf(paths.level(tileSet, z), x, y);
 
-function readsOf({
-  paths,
-  reader,
-}: CompactParts): Pick<LocalStore, "keyOf" | "get" | "stat" | "allocated" | "disk" | "diskSpace"> {
+function readsOf({ paths, reader }: CompactParts): Reads {
+  const { disk } = paths;
   const read = (at: TileAddress, part: "whole" | "head") => {
     const place = placeIn(paths, at);
     if (place === undefined) return undefined;
     return reader.read(place.bundle.path, (file) => {
-      const entry = readEntry(file, place.index);
-      const record = entry && readRecord(file, entry, part);
+      const entry = readEntry(disk, file, place.index);
+      const record = entry && readRecord(disk, file, entry, part);
       return entry && record && { entry, record };
     });
   };
@@ -76,18 +69,12 @@ function readsOf({
     },
 
     allocated: recordBytes,
-    disk: diskOf(paths.root),
-    diskSpace: () => diskSpaceOf(paths.root, paths.expectRoot),
   };
 }
 
-function writesOf({
-  paths,
-  writer,
-}: CompactParts): Pick<LocalStore, "put" | "putsAtOnce" | "confirm" | "delete" | "check"> {
+function writesOf({ paths, writer }: CompactParts): Writes {
+  const { disk, clock } = paths;
   return {
-    putsAtOnce: () => 1,
-
     /**
      * Async only because the interface is: the put runs in the caller's turn of the event loop, and generations rely on
      * that.
@@ -108,7 +95,7 @@ function writesOf({
           const bundle = writer.open(place.bundle.path, rows);
           if (bundle === undefined) throw new Error("a bundle has not been made");
           if (bundle.isNew) describeCache(paths, tileSet);
-          return append({ bundle, index: place.index, bytes, guard, fsync: paths.fsync, modifiedMs });
+          return append({ bundle, index: place.index, bytes, guard, paths, modifiedMs });
         });
       } catch (error) {
         paths.expectPresent(tileSet.layer, level.path);
@@ -123,16 +110,16 @@ function writesOf({
       try {
         return writer.run(() => {
           const file = writer.open(place.bundle.path, undefined)?.file;
-          const entry = file === undefined ? undefined : readEntry(file, place.index);
+          const entry = file === undefined ? undefined : readEntry(disk, file, place.index);
           if (file === undefined || entry === undefined || entry.size !== bytes.byteLength) return false;
-          const record = readRecord(file, entry, "whole");
+          const record = readRecord(disk, file, entry, "whole");
           if (record === undefined || Buffer.compare(record.tile, bytes) !== 0 || !guard()) return false;
           // A record of another program has no field for times.
           if (record.checksum === undefined) return time === "keep";
-          const now = machineClock.now();
+          const now = clock.now();
           for (const of of time === "renew" ? (["modified", "confirmed"] as const) : (["confirmed"] as const)) {
             const { bytes: written, position } = newTime(entry, of, now);
-            writeAll(file, written, position);
+            writeAll(disk, file, written, position);
           }
           return true;
         });
@@ -157,8 +144,6 @@ function writesOf({
         throw error instanceof StoreError ? error : storeError(error, "a tile cannot be removed");
       }
     },
-
-    check: (layer) => checkWritable(paths.layerPath(layer), paths.expectRoot),
   };
 }
 
@@ -167,26 +152,27 @@ interface Append {
   readonly index: number;
   readonly bytes: Uint8Array;
   readonly guard: () => boolean;
-  readonly fsync: boolean;
+  readonly paths: CompactPaths;
   readonly modifiedMs: number | undefined;
 }
 
 /**
  * Appends a tile to a bundle: first the record, then its entry. A kill in between leaves unused bytes and the old tile.
  */
-function append({ bundle, index, bytes, guard, fsync, modifiedMs }: Append): PutOutcome {
+function append({ bundle, index, bytes, guard, paths, modifiedMs }: Append): PutOutcome {
+  const { disk } = paths;
   const { file, counts } = bundle;
-  const before = readEntry(file, index);
-  const now = machineClock.now();
+  const before = readEntry(disk, file, index);
+  const now = paths.clock.now();
   const record = newRecord(bytes, { modifiedMs: modifiedMs ?? now, confirmedMs: now }, counts.end);
   const end = record.position + record.bytes.byteLength;
-  writeAll(file, record.bytes, record.position);
+  writeAll(disk, file, record.bytes, record.position);
   const largestTile = Math.max(counts.largestTile, bytes.byteLength);
   bundle.counts = { largestTile, unused: counts.unused + unusedBytes(record.entry), fileBytes: end, end };
-  syncIf(fsync, file);
+  syncIf(paths, file);
   if (!guard()) return { stored: false };
-  writeAll(file, encodeEntry(record.entry), entryAt(index));
-  syncIf(fsync, file);
+  writeAll(disk, file, encodeEntry(record.entry), entryAt(index));
+  syncIf(paths, file);
   const unused = counts.unused + (before === undefined ? 0 : unusedBytes(before));
   bundle.counts = { ...bundle.counts, unused };
   return { stored: true, replaced: before?.size };

@@ -1,15 +1,14 @@
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import { rectHolds, type TileRect, type TileX, type TileY } from "../../../grid/grid-set.ts";
-import { formatOfExtension } from "../../../layer/format.ts";
+import { formatInPath } from "../../../layer/format.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { pagesOf } from "../../../lib/pages.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { turn } from "../../../lib/time/sleep.ts";
-import { directoryName } from "../../file/file-layout.ts";
+import { directoryName, pyramidDirectory } from "../../file/file-layout.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 import { mayBeDirectory, ownedIn, planLayer } from "../../internal/layer-directory.ts";
-import { pyramidDirectory } from "../../internal/pyramid-directory.ts";
 import { renamesIn } from "../../internal/renames.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { Deleted, TruncationStore } from "../../truncation-store.ts";
@@ -34,8 +33,9 @@ const CHUNK = 512;
 /** Returns a store that truncates by renames of directories, and deletes ranges by clearing entries of bundles. */
 export function compactTruncations(parts: CompactParts): TruncationStore {
   const { paths, writer } = parts;
+  const { disk } = paths;
   const { sweepLock, wasteful } = writer;
-  const renames = renamesIn(paths.root, paths.expectRoot);
+  const renames = renamesIn(paths);
   return {
     ...renames,
 
@@ -43,15 +43,15 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
       paths.expectRoot();
       const layer = directoryName(scope.layer);
       if (scope.kind === "layer")
-        return planLayer(paths.root, layer, (entry) =>
-          mayBeDirectory(entry) ? ownedIn(join(paths.layerPath(scope.layer), entry.name), isFormatDirectory) : [],
+        return planLayer(paths, layer, (entry) =>
+          mayBeDirectory(entry) ? ownedIn(disk, join(paths.layerPath(scope.layer), entry.name), isFormatDirectory) : [],
         );
       const directory = pyramidDirectory(scope);
       if (!paths.namesInLayer(scope.layer).includes(directory)) return [];
       const { zooms } = scope;
       if (zooms === undefined) return [`${layer}/${directory}`];
-      return namesIn(paths.pyramidPath(scope)).flatMap((format) =>
-        namesIn(`${paths.pyramidPath(scope)}/${format}/${LEVELS}`)
+      return namesIn(disk, paths.pyramidPath(scope)).flatMap((format) =>
+        namesIn(disk, `${paths.pyramidPath(scope)}/${format}/${LEVELS}`)
           .map(parseLevelDirectory)
           .filter((z) => z !== undefined)
           .filter((z) => z >= zooms.first && z <= zooms.last)
@@ -68,9 +68,9 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
       const { format, chosen = () => true } = scope;
       const levels = paths.levelsAt(scope, rect.z).filter((level) => format === undefined || level.format === format);
       for (const level of levels) {
-        for (const bundle of bundlesOfRect(level, rect)) {
+        for (const bundle of bundlesOfRect(disk, level, rect)) {
           signal.throwIfAborted();
-          const tiles = tilesIn(level, bundle, rect, chosen);
+          const tiles = tilesIn(disk, level, bundle, rect, chosen);
           for (const some of pagesOf(tiles, CHUNK)) {
             signal.throwIfAborted();
             await listener.willDelete(some.map(({ deleted }) => deleted));
@@ -79,7 +79,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
             for (const deleted of removed) listener.onDeleted(deleted);
           }
           if (tiles.length > 0) removeEmptyBundles(parts, level, [bundle]);
-          await turn(machineClock);
+          await turn(paths.clock);
         }
       }
       signal.throwIfAborted();
@@ -96,7 +96,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
       try {
         for (const bundle of wasteful.list()) {
           if (signal.aborted) return;
-          await defragment(writer, bundle, signal);
+          await defragment(parts, bundle, signal);
         }
       } finally {
         release();
@@ -106,8 +106,7 @@ export function compactTruncations(parts: CompactParts): TruncationStore {
 }
 
 /** Returns whether an entry in a pyramid's directory is the directory of a format. */
-const isFormatDirectory = (entry: Dirent): boolean =>
-  mayBeDirectory(entry) && formatOfExtension(entry.name)?.extension === entry.name;
+const isFormatDirectory = (entry: Dirent): boolean => mayBeDirectory(entry) && formatInPath(entry.name) !== undefined;
 
 interface Candidate {
   readonly index: number;
@@ -116,13 +115,14 @@ interface Candidate {
 
 /** Returns the tiles of a bundle in a rectangle. */
 function tilesIn(
+  disk: Disk,
   { format, z, rows }: LevelAt,
   bundle: BundleAt,
   rect: TileRect,
   chosen: (x: TileX, y: TileY) => boolean,
 ): readonly Candidate[] {
   if (rows === undefined) return [];
-  const index = withBundle(bundle.path, readIndex);
+  const index = withBundle(disk, bundle.path, (file) => readIndex(disk, file));
   if (index === undefined) return [];
   const found: Candidate[] = [];
   for (let i = 0; i < SIDE * SIDE; i++) {

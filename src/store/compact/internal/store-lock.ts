@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
 import Sqlite from "libsql";
 import { codeOf } from "../../../lib/error-code.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Machine } from "../../../lib/machine.ts";
 import { storeError } from "../../internal/faults.ts";
 import { StoreError } from "../../tile-store.ts";
 
@@ -22,12 +21,14 @@ interface Opened {
  * a killed process ends with the process, so no stale lock file can remain.
  */
 export class StoreLock {
+  readonly #machine: Pick<Machine, "clock" | "disk">;
   readonly #file: string;
   readonly #pause = new Int32Array(new SharedArrayBuffer(4));
   #opened: Opened | undefined;
   #release: (() => void) | undefined;
 
-  constructor(file: string) {
+  constructor(machine: Pick<Machine, "clock" | "disk">, file: string) {
+    this.#machine = machine;
     this.#file = file;
   }
 
@@ -39,10 +40,11 @@ export class StoreLock {
    */
   take(ending: () => void): void {
     if (this.#release !== undefined) return;
-    const untilMs = machineClock.monotonicNow() + LONGEST_WAIT_MS;
+    const { clock } = this.#machine;
+    const untilMs = clock.monotonicNow() + LONGEST_WAIT_MS;
     let release = this.tryAcquire();
     while (release === undefined) {
-      if (machineClock.monotonicNow() > untilMs)
+      if (clock.monotonicNow() > untilMs)
         throw new StoreError("unavailable", "another process has locked the store for writing for too long", undefined);
       Atomics.wait(this.#pause, 0, 0, PAUSE_MS);
       release = this.tryAcquire();
@@ -53,7 +55,7 @@ export class StoreLock {
       ending();
       acquired();
     };
-    machineClock.soon(() => this.#release?.());
+    clock.soon(() => this.#release?.());
   }
 
   /**
@@ -63,15 +65,16 @@ export class StoreLock {
   tryAcquire(): (() => void) | undefined {
     try {
       this.#opened ??= this.#open();
-      const opened = this.#opened;
-      opened.begin.run();
-      if (statSync(this.#file, { throwIfNoEntry: false })?.ino === opened.inode) return () => void opened.end.run();
-      opened.end.run();
-      opened.db.close();
-      this.#opened = undefined;
+      const { begin, end, inode } = this.#opened;
+      begin.run();
+      if (this.#machine.disk.statSync(this.#file, { throwIfNoEntry: false })?.ino === inode)
+        return () => void end.run();
+      this.#closeFile();
     } catch (error) {
-      if (!/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error)))
-        throw storeError(error, "the store cannot be locked for writing");
+      if (/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error))) return undefined;
+      // Otherwise the transaction would stay open, and no process could write any more.
+      this.#closeFile();
+      throw storeError(error, "the store cannot be locked for writing");
     }
     return undefined;
   }
@@ -84,7 +87,7 @@ export class StoreLock {
       // SQLite creates the file with the first lock.
       begin.run();
       end.run();
-      return { db, begin, end, inode: statSync(this.#file).ino };
+      return { db, begin, end, inode: this.#machine.disk.statSync(this.#file).ino };
     } catch (error) {
       db.close();
       throw error;
@@ -94,6 +97,12 @@ export class StoreLock {
   /** Releases the lock, and closes its file. */
   close(): void {
     this.#release?.();
+    this.#closeFile();
+  }
+
+  #closeFile(): void {
+    // A database that is closed within a transaction keeps its lock.
+    if (this.#opened?.db.inTransaction === true) this.#opened.end.run();
     this.#opened?.db.close();
     this.#opened = undefined;
   }

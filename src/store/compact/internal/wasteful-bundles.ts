@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { storeError } from "../../internal/faults.ts";
 
@@ -9,10 +9,12 @@ const NOTES = "_nuthatch_wasteful_bundles_";
 
 /** Records the bundles with many unused bytes, for the sweep. */
 export class WastefulBundles {
+  readonly #disk: Disk;
   readonly #root: string;
   readonly #notes: string;
 
-  constructor(root: string) {
+  constructor(disk: Disk, root: string) {
+    this.#disk = disk;
     this.#root = root;
     this.#notes = join(root, NOTES);
   }
@@ -22,23 +24,23 @@ export class WastefulBundles {
   }
 
   add(bundle: string): void {
-    mkdirSync(this.#notes, { recursive: true });
-    writeFileSync(this.#noteOf(bundle), relative(this.#root, bundle));
+    this.#disk.mkdirSync(this.#notes, { recursive: true });
+    this.#disk.writeFileSync(this.#noteOf(bundle), relative(this.#root, bundle));
   }
 
   delete(bundle: string): void {
-    rmSync(this.#noteOf(bundle), { force: true });
+    this.#disk.rmSync(this.#noteOf(bundle), { force: true });
   }
 
   get isEmpty(): boolean {
-    return namesIn(this.#notes).length === 0;
+    return namesIn(this.#disk, this.#notes).length === 0;
   }
 
   /** Returns the paths of the bundles. @throws StoreError */
   list(): readonly string[] {
-    return namesIn(this.#notes).flatMap((name) => {
+    return namesIn(this.#disk, this.#notes).flatMap((name) => {
       try {
-        return [join(this.#root, readFileSync(join(this.#notes, name), "utf8"))];
+        return [join(this.#root, this.#disk.readFileSync(join(this.#notes, name), "utf8"))];
       } catch (error) {
         throw storeError(error, "a note of the store cannot be read");
       }

@@ -1,9 +1,9 @@
-import { lstat, readdir, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { rectCount, rectHolds, type TileRect, type TileX, type TileY, type Zoom } from "../../../grid/grid-set.ts";
 import { formatOfExtension } from "../../../layer/format.ts";
 import type { FormatName } from "../../../layer/tile-set.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { pagesOf } from "../../../lib/pages.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
@@ -32,6 +32,7 @@ interface Choice {
 
 /** Removes tiles of a rectangle in the directory of a level. */
 export async function deleteRange(
+  disk: Disk,
   layout: TileLayout,
   level: LevelDirectory,
   rect: TileRect,
@@ -42,21 +43,22 @@ export async function deleteRange(
   const candidates =
     choice.extension !== undefined && rectCount(rect) <= FEW_TILES
       ? named(layout, level, rect, choice.extension, choice)
-      : listed(layout, level, rect, choice);
+      : listed(disk, layout, level, rect, choice);
   for await (const { bucket, tiles } of candidates) {
     for (const some of pagesOf(tiles, CHUNK)) {
       signal.throwIfAborted();
-      await deleteChunk(some, rect.z, listener, signal);
+      await deleteChunk(disk, some, rect.z, listener, signal);
     }
     // `rmdir` removes the bucket only if it is empty.
-    await rmdir(bucket).catch(() => undefined);
+    await disk.rmdir(bucket).catch(() => undefined);
   }
   // The level stays if it has tiles outside of the range.
-  await rmdir(level.path).catch(() => undefined);
+  await disk.rmdir(level.path).catch(() => undefined);
   signal.throwIfAborted();
 }
 
 async function deleteChunk(
+  disk: Disk,
   tiles: readonly Candidate[],
   z: Zoom,
   listener: DeletionListener,
@@ -64,10 +66,10 @@ async function deleteChunk(
 ): Promise<void> {
   const found: { readonly path: string; readonly deleted: Deleted }[] = [];
   await inParallel(tiles, async ({ path, x, y, format }) => {
-    const entry = await lstat(path).catch(ignoreAbsent);
+    const entry = await disk.lstat(path).catch(ignoreAbsent);
     // A link is removed, not its target. The ledger has counted the size of the link's target. A link without a target
     // is removed too.
-    const at = entry?.isSymbolicLink() === true ? await stat(path).catch(() => entry) : entry;
+    const at = entry?.isSymbolicLink() === true ? await disk.stat(path).catch(() => entry) : entry;
     if (at?.isFile() === true || at?.isSymbolicLink() === true)
       found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
   });
@@ -75,7 +77,7 @@ async function deleteChunk(
   await listener.willDelete(found.map(({ deleted }) => deleted));
   await inParallel(found, async ({ path, deleted }) => {
     if (signal.aborted) return;
-    const gone = await unlink(path).then(() => true, ignoreAbsent);
+    const gone = await disk.unlink(path).then(() => true, ignoreAbsent);
     if (gone === true && deleted.bytes > 0) listener.onDeleted(deleted);
   });
 }
@@ -116,16 +118,17 @@ async function* named(
 }
 
 async function* listed(
+  disk: Disk,
   layout: TileLayout,
   { path: directory, rows }: LevelDirectory,
   rect: TileRect,
   { extension, chosen }: Choice,
 ) {
-  for (const name of await list(directory)) {
+  for (const name of await list(disk, directory)) {
     if (!layout.touches(name, rect)) continue;
     const bucket = join(directory, name);
     const tiles: Candidate[] = [];
-    for (const file of await list(bucket)) {
+    for (const file of await list(disk, bucket)) {
       const tile = layout.parse(name, file, rows);
       if (tile === undefined || !rectHolds(rect, tile.x, tile.y) || !chosen(tile.x, tile.y)) continue;
       const found = tile.extension.toLowerCase();
@@ -137,8 +140,8 @@ async function* listed(
   }
 }
 
-const list = (directory: string): Promise<string[]> =>
-  readdir(directory).catch((error: unknown) => {
+const list = (disk: Disk, directory: string): Promise<string[]> =>
+  disk.readdir(directory).catch((error: unknown) => {
     if (isAbsent(error)) return [];
     throw storeError(error, "a directory cannot be listed");
   });

@@ -18,6 +18,7 @@ export function removeEmptyPyramids(
   layer: LayerName,
   pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
 ): ("gone" | "tiles" | "unfinished")[] {
+  const { disk } = paths;
   const layerDirectory = paths.layerPath(layer);
   const levels = new Map<string, { readonly key: string; readonly parametersId: ParametersId }>();
   for (const found of paths.levels(layer))
@@ -29,18 +30,18 @@ export function removeEmptyPyramids(
     for (const name of byPyramid.get(pyramidName(pyramid)) ?? []) {
       const level = join(layerDirectory, name);
       left--;
-      if (!removeIfEmpty(level)) {
-        for (const bucket of namesIn(level)) {
+      if (!removeIfEmpty(disk, level)) {
+        for (const bucket of namesIn(disk, level)) {
           if (left-- <= 0) return "unfinished";
-          if (!removeIfEmpty(join(level, bucket))) return "tiles";
+          if (!removeIfEmpty(disk, join(level, bucket))) return "tiles";
         }
-        if (!removeIfEmpty(level)) return "tiles";
+        if (!removeIfEmpty(disk, level)) return "tiles";
       }
       levels.delete(name);
     }
     return paths.removePyramid({ ...pyramid, layer }) ? "gone" : "tiles";
   });
   const described = new Set([...levels.values()].map(({ parametersId }) => parametersId));
-  removeParametersFiles(layerDirectory, pyramids, described);
+  removeParametersFiles(disk, layerDirectory, pyramids, described);
   return outcomes;
 }

@@ -1,39 +1,32 @@
-import { closeSync, constants, readSync, rmSync, unlinkSync } from "node:fs";
-import { opendir, rm } from "node:fs/promises";
+import { constants } from "node:fs";
 import { join } from "node:path";
-import {
-  asGridSetName,
-  rectCount,
-  rectHolds,
-  type TileRect,
-  type TileX,
-  type TileY,
-  type Zoom,
-} from "../../../grid/grid-set.ts";
+import { rectCount, rectHolds, type TileRect, type TileX, type TileY, type Zoom } from "../../../grid/grid-set.ts";
+import { extensionOf } from "../../../layer/format.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
-import { layersIn, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
+import { entriesOf, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
-import { ownerMarkIn } from "../../internal/owner-mark.ts";
 import { openRegular, regularAt } from "../../internal/regular-file.ts";
-import type { FoundTile, InventoryStore, Listing, StoredPyramid } from "../../inventory-store.ts";
-import { directoryName, directoryPyramid, pyramidName } from "../file-layout.ts";
+import { pyramidsOf } from "../../internal/store-directory.ts";
+import type { FoundTile, InventoryStore, Listing } from "../../inventory-store.ts";
+import { directoryPyramid, pyramidName } from "../file-layout.ts";
 import { removeEmptyPyramids } from "./empty-directories.ts";
-import { extensionOf, type FilePaths } from "./file-paths.ts";
+import type { FilePaths } from "./file-paths.ts";
 import type { TileLayout } from "./tile-layout.ts";
 
 /** Up to this many tiles of a large bucket are looked up one by one, because listing the bucket would cost more. */
 const FEW_LOOKS = 256n;
 
+type Pyramids = Pick<InventoryStore, "pyramids" | "levels" | "levelsOf" | "removeEmptyPyramids">;
+type Tiles = Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied">;
+
 /** Returns an inventory that reads the directories of the store. */
-export const fileInventory = (paths: FilePaths): Omit<InventoryStore, "timesOf"> => ({
-  ...pyramidsOf(paths),
-  ...tilesOf(paths),
-  ...ownerMarkIn(paths.root),
+export const fileInventory = (paths: FilePaths): Pyramids & Tiles => ({
+  ...listedPyramids(paths),
+  ...listedTiles(paths),
 });
 
-function pyramidsOf(
-  paths: FilePaths,
-): Pick<InventoryStore, "pyramids" | "layersThere" | "levels" | "levelsOf" | "removeEmptyPyramids"> {
+function listedPyramids(paths: FilePaths): Pyramids {
   const levelsOf: InventoryStore["levelsOf"] = (layer, pyramids) => {
     const levels = new Map<string, Zoom[]>(pyramids.map((pyramid) => [pyramidName(pyramid), []]));
     for (const found of paths.levels(layer)) levels.get(directoryPyramid(found))?.push(found.z);
@@ -42,18 +35,7 @@ function pyramidsOf(
   };
 
   return {
-    pyramids(layer, known) {
-      const byDirectory = new Map(known.map((id) => [directoryName(id), id]));
-      const found = new Map<string, StoredPyramid>();
-      for (const parsed of paths.levels(layer)) {
-        const gridSet = byDirectory.get(parsed.gridSetDirectory) ?? asGridSetName(parsed.gridSetDirectory);
-        const pyramid = { layer, gridSet, parametersId: parsed.parametersId };
-        found.set(pyramidName(pyramid), pyramid);
-      }
-      return [...found.values()];
-    },
-
-    layersThere: (layers) => layersIn(paths, layers),
+    pyramids: (layer, known) => pyramidsOf(layer, paths.levels(layer), known),
     levels: (pyramid) => levelsOf(pyramid.layer, [pyramid])[0] ?? [],
     levelsOf,
 
@@ -61,10 +43,8 @@ function pyramidsOf(
   };
 }
 
-function tilesOf(
-  paths: FilePaths,
-): Pick<InventoryStore, "recount" | "changes" | "regions" | "removeLeftovers" | "removeEmptied"> {
-  const { layout } = paths;
+function listedTiles(paths: FilePaths): Tiles {
+  const { disk, layout } = paths;
   return {
     async removeLeftovers(rects, signal) {
       const buckets = new Set<string>();
@@ -82,14 +62,14 @@ function tilesOf(
       const layerPath = paths.layerPath(tileSet.layer);
       const found: FoundTile[] = [];
       const look = (path: string, x: TileX, y: TileY): void => {
-        const at = regularAt(path, "a tile cannot be counted", layerPath);
+        const at = regularAt(disk, path, "a tile cannot be counted", layerPath);
         if (at === undefined) return;
         // A power loss has emptied the file or cut it off, so it is not a tile.
-        if (at.size === 0 || (afterReboot && isCutOff(readerOf(path, layerPath), at.size, tileSet.format)))
-          unlinkSync(path);
+        if (at.size === 0 || (afterReboot && isCutOff(readerOf(disk, path, layerPath), at.size, tileSet.format)))
+          disk.unlinkSync(path);
         else found.push({ x, y, bytes: at.size, modifiedMs: at.mtimeMs });
       };
-      if (listing !== undefined && isUnchanged(layout, directory, rect, listing)) {
+      if (listing !== undefined && isUnchanged(disk, layout, directory, rect, listing)) {
         for (const { x, y } of listing.tiles)
           if (rectHolds(rect, x, y))
             look(join(directory, layout.bucket(x, y, rect.z), layout.file(x, y, rect.z, extension, rows)), x, y);
@@ -98,23 +78,23 @@ function tilesOf(
           for (let x = rect.minX; x <= rect.maxX; x++)
             look(join(directory, layout.bucket(x, y, rect.z), layout.file(x, y, rect.z, extension, rows)), x, y);
       } else {
-        for (const bucket of namesIn(directory).filter((name) => layout.touches(name, rect))) {
-          for (const name of namesIn(join(directory, bucket))) {
+        for (const bucket of namesIn(disk, directory).filter((name) => layout.touches(name, rect))) {
+          for (const name of namesIn(disk, join(directory, bucket))) {
             const path = join(directory, bucket, name);
-            if (paths.isLeftover(name)) rmSync(path, { force: true });
+            if (paths.isLeftover(name)) disk.rmSync(path, { force: true });
             const tile = layout.parse(bucket, name, rows);
             if (tile === undefined || !rectHolds(rect, tile.x, tile.y)) continue;
             if (layout.file(tile.x, tile.y, rect.z, extension, rows) === name) look(path, tile.x, tile.y);
           }
         }
       }
-      if (found.length === 0) paths.expectPresent(tileSet.layer, directory);
+      if (found.length === 0) paths.expectLevelPresent(tileSet.layer, directory);
       return found;
     },
 
     changes(pyramid, z, sinceMs) {
       const level = paths.level(pyramid, z);
-      paths.expectPresent(pyramid.layer, level.path);
+      paths.expectLevelPresent(pyramid.layer, level.path);
       return layout.changes(level, sinceMs);
     },
 
@@ -123,16 +103,23 @@ function tilesOf(
     removeEmptied(tileSet, rect) {
       const directory = paths.zoomPath(tileSet, rect.z);
       let hasRemoved = false;
-      for (const bucket of layout.bucketsOfRect(rect)) if (removeIfEmpty(join(directory, bucket))) hasRemoved = true;
-      if (hasRemoved) removeIfEmpty(directory);
+      for (const bucket of layout.bucketsOfRect(rect))
+        if (removeIfEmpty(disk, join(directory, bucket))) hasRemoved = true;
+      if (hasRemoved) removeIfEmpty(disk, directory);
     },
   };
 }
 
 /** Returns whether no tile can have been added to a rectangle since its directories were listed. @throws StoreError */
-function isUnchanged(layout: TileLayout, directory: string, rect: TileRect, { directories }: Listing): boolean {
+function isUnchanged(
+  disk: Disk,
+  layout: TileLayout,
+  directory: string,
+  rect: TileRect,
+  { directories }: Listing,
+): boolean {
   for (const bucket of layout.bucketsOfRect(rect)) {
-    const found = statOf(join(directory, bucket), "a tile cannot be counted");
+    const found = statOf(disk, join(directory, bucket), "a tile cannot be counted");
     // A directory that was not listed may have been created since.
     if (found !== undefined && directories.get(bucket) !== found.ctimeMs) return false;
   }
@@ -142,8 +129,8 @@ function isUnchanged(layout: TileLayout, directory: string, rect: TileRect, { di
 /** Removes the temporary files of interrupted puts of other processes from a directory. */
 async function removeLeftovers(directory: string, paths: FilePaths): Promise<void> {
   try {
-    for await (const { name } of await opendir(directory, { bufferSize: 256 }))
-      if (paths.isLeftover(name)) await rm(join(directory, name), { force: true });
+    for await (const { name } of entriesOf(paths.disk, directory))
+      if (paths.isLeftover(name)) await paths.disk.rm(join(directory, name), { force: true });
   } catch (error) {
     if (!isAbsent(error)) throw storeError(error, "leftovers cannot be removed");
   }
@@ -151,15 +138,15 @@ async function removeLeftovers(directory: string, paths: FilePaths): Promise<voi
 
 /** Returns a function that reads bytes of a file. */
 const readerOf =
-  (path: string, directory: string): ReadBytes =>
+  (disk: Disk, path: string, directory: string): ReadBytes =>
   (position, length) => {
     const bytes = Buffer.alloc(length);
-    const opened = openRegular(path, constants.O_RDONLY, directory);
+    const opened = openRegular(disk, path, constants.O_RDONLY, directory);
     if (opened === undefined) return bytes;
     try {
-      readSync(opened.file, bytes, 0, length, position);
+      disk.readSync(opened.file, bytes, 0, length, position);
     } finally {
-      closeSync(opened.file);
+      disk.closeSync(opened.file);
     }
     return bytes;
   };

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { asTileX, asTileY, asZoom } from "../../../grid/grid-set.ts";
+import type { Machine } from "../../../lib/machine.ts";
 import { namesIn } from "../../internal/directories.ts";
 import { mayBeDirectory, ownedIn } from "../../internal/layer-directory.ts";
-import { parsePyramidDirectory, pyramidDirectory } from "../../internal/pyramid-directory.ts";
+import { parsePyramidDirectory, pyramidDirectory } from "../file-layout.ts";
 import { changesOfColumns, columnOf, regionsOfColumns } from "./columns.ts";
 import type { TileLayout } from "./tile-layout.ts";
 
@@ -15,7 +16,8 @@ const LAST_SMALL_LEVEL = 6;
  * GWC's layouts TMS and SLIPPY: `GRIDSET[_PARAMETERSID]/Z/X/Y.EXT`, with numbers without leading zeros. Rows count from
  * the bottom (TMS) or from the top (SLIPPY).
  */
-export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
+export function xyzLayout(machine: Pick<Machine, "clock" | "disk">, rowsCountFrom: "bottom" | "top"): TileLayout {
+  const { disk } = machine;
   const countsFromTop = rowsCountFrom === "top";
   /**
    * Converts a row of a file name to a row of a tile, or the reverse. Undefined if the row is outside of the level, or
@@ -49,7 +51,7 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
       found.flatMap((name) => {
         const parsed = parsePyramidDirectory(name);
         if (parsed === undefined) return [];
-        return namesIn(join(layerDirectory, name)).flatMap((level) => {
+        return namesIn(disk, join(layerDirectory, name)).flatMap((level) => {
           const z = columnOf(level);
           return z === undefined ? [] : [{ name: `${name}/${level}`, ...parsed, z: asZoom(z) }];
         });
@@ -57,6 +59,7 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
     ownedOf: (layerDirectory, entry) =>
       parsePyramidDirectory(entry.name) !== undefined && mayBeDirectory(entry)
         ? ownedIn(
+            disk,
             join(layerDirectory, entry.name),
             (level) => columnOf(level.name) !== undefined && mayBeDirectory(level),
           )
@@ -69,8 +72,8 @@ export function xyzLayout(rowsCountFrom: "bottom" | "top"): TileLayout {
       return x !== undefined && x >= minX && x <= maxX;
     },
     hasLargeBuckets: (z) => z > LAST_SMALL_LEVEL,
-    regions: (level, after) => regionsOfColumns(level, after, names),
-    changes: (level, sinceMs) => changesOfColumns(level, sinceMs, names),
+    regions: (level, after) => regionsOfColumns(machine, level, after, names),
+    changes: (level, sinceMs) => changesOfColumns(disk, level, sinceMs, names),
     pyramidDirectory,
   };
 }

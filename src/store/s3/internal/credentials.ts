@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { S3Error, s3Failure } from "../s3-error.ts";
 import type { S3Credentials } from "../s3-options.ts";
 
@@ -13,6 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws S3Error when no keys are found
  */
 export async function credentialsOf(
+  disk: Disk,
   { credentials, profile }: { readonly credentials?: S3Credentials; readonly profile?: string },
   environment: Environment,
 ): Promise<S3Credentials> {
@@ -23,7 +24,7 @@ export async function credentialsOf(
   const section = profile ?? environment["AWS_PROFILE"] ?? "default";
   const files = filesOf(environment, section);
   for (const { path, heading } of files) {
-    const values = profileSections(await readText(path)).get(heading);
+    const values = profileSections(await readText(disk, path)).get(heading);
     const [profileId, profileSecret] = [values?.get("aws_access_key_id"), values?.get("aws_secret_access_key")];
     if (profileId && profileSecret) return withToken(profileId, profileSecret, values?.get("aws_session_token"));
   }
@@ -58,9 +59,9 @@ function filesOf(environment: Environment, section: string): readonly { path: st
   ];
 }
 
-async function readText(path: string): Promise<string> {
+async function readText(disk: Disk, path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return await disk.readFile(path, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return "";
     throw s3Failure(0, codeOf(error), error);

@@ -1,12 +1,13 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { asGridSetName, asZoom } from "../../../grid/grid-set.ts";
 import { asLayerName, asParametersId } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Client } from "../s3-client.ts";
 import { S3Error, s3Failure } from "../s3-error.ts";
+import type { S3StoreOptions } from "../s3-options.ts";
 import { type Generations, type NameOf, NO_GENERATIONS, nameIn } from "./generations.ts";
 import { NAMES_KEY } from "./s3-keys.ts";
 
@@ -47,15 +48,17 @@ function encodeGenerations(generations: Generations): string {
  * read that begins after the copy was replaced uses the new names.
  */
 export class Names {
+  readonly #disk: Disk;
   readonly #id: string;
   readonly #path: string;
   #seen = "";
   #generations: Generations = NO_GENERATIONS;
   #nameOf: NameOf = nameIn([]);
 
-  constructor(id: string, path: string) {
+  constructor(disk: Disk, { id, namesFile }: Pick<S3StoreOptions, "id" | "namesFile">) {
+    this.#disk = disk;
     this.#id = id;
-    this.#path = path;
+    this.#path = namesFile;
   }
 
   /** The current names. @throws StoreError when this server has not read the document of the bucket yet */
@@ -72,10 +75,10 @@ export class Names {
 
   #refresh(): void {
     try {
-      const { ino, mtimeNs, size } = statSync(this.#path, { bigint: true });
+      const { ino, mtimeNs, size } = this.#disk.statSync(this.#path, { bigint: true });
       const seen = `${ino} ${mtimeNs} ${size}`;
       if (seen === this.#seen) return;
-      const generations = parseGenerations(readFileSync(this.#path, "utf8"));
+      const generations = parseGenerations(this.#disk.readFileSync(this.#path, "utf8"));
       // If the file was replaced between the two calls, the next check reads it again.
       this.#seen = seen;
       this.#generations = generations;
@@ -87,10 +90,10 @@ export class Names {
 
   /** Replaces the copy atomically. */
   replace(text: string): void {
-    mkdirSync(dirname(this.#path), { recursive: true });
+    this.#disk.mkdirSync(dirname(this.#path), { recursive: true });
     const temporary = `${this.#path}.new`;
-    writeFileSync(temporary, text, { mode: 0o600 });
-    renameSync(temporary, this.#path);
+    this.#disk.writeFileSync(temporary, text, { mode: 0o600 });
+    this.#disk.renameSync(temporary, this.#path);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { TileRect, Zoom } from "../../../grid/grid-set.ts";
 import type { LayerName, TileAddress, TileSet } from "../../../layer/tile-set.ts";
+import type { Machine } from "../../../lib/machine.ts";
 import type { FoundTile, StoredPyramid } from "../../inventory-store.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { TruncationScope } from "../../truncation-store.ts";
@@ -26,16 +27,16 @@ export class OwnedBucket {
   readonly #tiles: S3Tiles;
   readonly #isOwner: boolean;
 
-  constructor(options: S3StoreOptions) {
-    const { id, namesFile, isOwner, serverSideEncryption } = options;
-    const names = new Names(id, namesFile);
+  constructor(options: S3StoreOptions, machine: Machine) {
+    const { id, isOwner, serverSideEncryption } = options;
+    const names = new Names(machine.disk, options);
     this.#id = id;
     this.#isOwner = isOwner;
     // Operations fail instead of waiting for the service, because the coordinator sleeps until there is an answer.
-    this.#client = new S3Client(options, process.env, "fail");
+    this.#client = new S3Client(options, machine, process.env, "fail");
     this.#document = new NamesDocument(this.#client, names);
-    this.#inventory = new S3Inventory(this.#client, names);
-    this.#truncations = new S3Truncations(this.#document, this.#inventory);
+    this.#inventory = new S3Inventory(machine.clock, this.#client, names);
+    this.#truncations = new S3Truncations(machine.random, this.#document, this.#inventory);
     const hasOwnEtags = serverSideEncryption !== undefined;
     this.#tiles = new S3Tiles({ id, client: this.#client, names, hasOwnEtags });
   }

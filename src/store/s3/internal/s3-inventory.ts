@@ -1,5 +1,4 @@
 import {
-  asTileRect,
   asTileX,
   asZoom,
   type GridSetName,
@@ -8,6 +7,7 @@ import {
   type TileY,
   type Zoom,
 } from "../../../grid/grid-set.ts";
+import { formatInPath } from "../../../layer/format.ts";
 import {
   BLOCK_SIDE,
   type FormatName,
@@ -15,7 +15,8 @@ import {
   type ParametersId,
   type TileSet,
 } from "../../../layer/tile-set.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
+import { isBefore, regionKey, squareOf } from "../../internal/regions.ts";
 import type { FoundTile, Region, StoredPyramid } from "../../inventory-store.ts";
 import type { S3Client } from "../s3-client.ts";
 import { columnTiles } from "./columns.ts";
@@ -23,7 +24,6 @@ import { hasNamedLevels, isUnreadable, type NameOf } from "./generations.ts";
 import { firstKey, levelsIn, segments, segmentsIn } from "./levels.ts";
 import type { Names } from "./names.ts";
 import {
-  formatNamed,
   type KeyLevel,
   type KeySegment,
   keyLevel,
@@ -39,6 +39,7 @@ const LAST_ROW = 2 ** 40;
 
 /** Lists the tiles in the bucket under the current names. */
 export class S3Inventory {
+  readonly #clock: Clock;
   readonly #client: S3Client;
   readonly #names: Names;
   /** The pyramids of a layer that a truncation has listed. The record of the truncation needs them in the same turn. */
@@ -46,7 +47,8 @@ export class S3Inventory {
     | { readonly layer: LayerName; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number }
     | undefined;
 
-  constructor(client: S3Client, names: Names) {
+  constructor(clock: Clock, client: S3Client, names: Names) {
+    this.#clock = clock;
     this.#client = client;
     this.#names = names;
   }
@@ -67,14 +69,14 @@ export class S3Inventory {
     const level = parseLevel(layer, key);
     if (level !== undefined && isReadable(this.#names.nameOf, level)) return true;
     const pyramids = await this.#pyramidsOf(layer);
-    this.#listed = { layer, pyramids, untilMs: machineClock.monotonicNow() + LISTED_MS };
+    this.#listed = { layer, pyramids, untilMs: this.#clock.monotonicNow() + LISTED_MS };
     return pyramids.length > 0;
   }
 
   async pyramids(layer: LayerName): Promise<readonly StoredPyramid[]> {
     const listed = this.#listed;
     this.#listed = undefined;
-    if (listed?.layer === layer && machineClock.monotonicNow() < listed.untilMs) return listed.pyramids;
+    if (listed?.layer === layer && this.#clock.monotonicNow() < listed.untilMs) return listed.pyramids;
     return await this.#pyramidsOf(layer);
   }
 
@@ -140,14 +142,13 @@ export class S3Inventory {
       }
     }
     for (const [strip, columns] of [...strips].sort(([a], [b]) => a - b)) {
-      const last = regionKey(strip, 10 ** 10 - 1);
-      if (after !== undefined && last <= after) continue;
+      if (isBefore(strip, after)) continue;
       const rows = await this.#rowsOf(columns);
       for (const row of [...rows.keys()].sort((a, b) => a - b)) {
         const key = regionKey(strip, row);
         const tiles = rows.get(row);
         if (tiles === undefined || (after !== undefined && key <= after)) continue;
-        yield { key, rect: blockRect(z, strip, row), tiles };
+        yield { key, rect: squareOf(z, strip, row), tiles };
       }
     }
   }
@@ -158,7 +159,7 @@ export class S3Inventory {
   ): Promise<Map<number, Map<FormatName, { x: TileX; y: TileY }[]>>> {
     const rows = new Map<number, Map<FormatName, { x: TileX; y: TileY }[]>>();
     for (const [level, xs] of columns) {
-      const format = formatNamed(level.extension);
+      const format = formatInPath(level.extension);
       if (format === undefined) continue;
       for (const x of xs) {
         for await (const page of columnTiles(this.#client, level, asTileX(x), { first: 0, last: LAST_ROW })) {
@@ -199,14 +200,3 @@ export class S3Inventory {
 
 const isReadable = (nameOf: NameOf, { layer, gridSet, parametersId, name, z }: KeyLevel): boolean =>
   nameOf(layer, gridSet, parametersId, z) === name;
-
-const pad = (n: number): string => String(n).padStart(10, "0");
-const regionKey = (strip: number, row: number): string => `${pad(strip)}_${pad(row)}`;
-const blockRect = (z: Zoom, strip: number, row: number): TileRect =>
-  asTileRect({
-    z,
-    minX: strip * BLOCK_SIDE,
-    minY: row * BLOCK_SIDE,
-    maxX: strip * BLOCK_SIDE + BLOCK_SIDE - 1,
-    maxY: row * BLOCK_SIDE + BLOCK_SIDE - 1,
-  });

@@ -8,14 +8,8 @@ import {
   type TileY,
   type Zoom,
 } from "../../../grid/grid-set.ts";
-import { formatOf, formatOfExtension } from "../../../layer/format.ts";
-import {
-  asParametersId,
-  type FormatName,
-  type LayerName,
-  type ParametersId,
-  type TileAddress,
-} from "../../../layer/tile-set.ts";
+import { extensionOf } from "../../../layer/format.ts";
+import { asParametersId, type LayerName, type ParametersId, type TileAddress } from "../../../layer/tile-set.ts";
 import { OWN_KEYS } from "../../store-options.ts";
 
 /**
@@ -53,14 +47,6 @@ export interface KeyLevel extends KeySegment {
   readonly z: Zoom;
 }
 
-export const formatExtension = (mimeType: string): string => formatOf(mimeType)?.extension ?? "unknown";
-
-/** Returns the format of a name in keys. Undefined for a format of another program that Nuthatch does not support. */
-export function formatNamed(extension: string): FormatName | undefined {
-  const format = formatOfExtension(extension);
-  return format?.extension === extension ? format.mimeType : undefined;
-}
-
 const parametersSegment = (parametersId: ParametersId, name: string): string =>
   `${parametersId === "" ? DEFAULT_PARAMETERS : parametersId}${name === "" ? "" : `${NAME_START}${name}`}`;
 
@@ -90,7 +76,7 @@ const fileExtension = (extension: string): string => FILE_EXTENSIONS.get(extensi
 /** Returns the level of a tile under a generation. */
 export function keyLevel({ tileSet, z }: Pick<TileAddress, "tileSet" | "z">, name: string): KeyLevel {
   const { layer, gridSet, format, parametersId } = tileSet;
-  return { layer, gridSet, extension: formatExtension(format), parametersId, name, z };
+  return { layer, gridSet, extension: extensionOf(format), parametersId, name, z };
 }
 
 export const tileKey = (level: KeyLevel, x: TileX, y: TileY): string =>

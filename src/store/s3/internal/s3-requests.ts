@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { whenAborted } from "../../../lib/http/when-aborted.ts";
-import { machineRandom } from "../../../lib/random/machine-random.ts";
+import type { Machine } from "../../../lib/machine.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { pause, sleep } from "../../../lib/time/sleep.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
@@ -100,6 +99,7 @@ export class S3Requests implements AsyncDisposable {
    */
   found: (away: S3Error | undefined) => void = () => {};
   readonly #options: S3Options;
+  readonly #machine: Machine;
   readonly #pending: PendingOperations;
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #origin: string;
@@ -123,9 +123,11 @@ export class S3Requests implements AsyncDisposable {
 
   constructor(
     options: S3Options,
+    machine: Machine,
     environment: Readonly<Record<string, string | undefined>> = process.env,
     pending: PendingOperations = "wait",
   ) {
+    this.#machine = machine;
     this.#pending = pending;
     const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, connections } = options;
     this.#options = options;
@@ -141,6 +143,7 @@ export class S3Requests implements AsyncDisposable {
   #connect(connections: number): Transport {
     const { caFile, timeoutMs } = this.#options;
     return new Transport({
+      disk: this.#machine.disk,
       origin: this.#origin,
       connections,
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
@@ -167,7 +170,7 @@ export class S3Requests implements AsyncDisposable {
 
   /** Returns the time by the service's clock, ms since 1970. */
   now(): number {
-    return machineClock.now() + this.#clockAheadMs;
+    return this.#machine.clock.now() + this.#clockAheadMs;
   }
 
   /** Returns a key with the prefix of the options. */
@@ -190,7 +193,7 @@ export class S3Requests implements AsyncDisposable {
   async run(operation: Operation): Promise<TriedS3Response> {
     if (this.#away !== undefined) throw this.#away;
     const transport = this.#transport;
-    const suspicion = machineClock.after(SUSPECT_MS, () => void this.#suspect()).unref();
+    const suspicion = this.#machine.clock.after(SUSPECT_MS, () => void this.#suspect()).unref();
     try {
       return await this.#repeated(operation);
     } catch (error) {
@@ -241,7 +244,7 @@ export class S3Requests implements AsyncDisposable {
     this.#away = error;
     if (error.status === 0) this.#dropConnections();
     if (this.#pending === "fail") void this.#endDropped();
-    this.#probes ??= machineClock.every(probeMs, () => void this.#probe()).unref();
+    this.#probes ??= this.#machine.clock.every(probeMs, () => void this.#probe()).unref();
   }
 
   /** Ends the checks, and sends the unanswered requests again. */
@@ -290,7 +293,7 @@ export class S3Requests implements AsyncDisposable {
     try {
       const query = { "list-type": "2", "max-keys": "1", prefix: this.keyOf("") };
       const asked = this.#try({ method: "GET", key: undefined, query }, this.now(), over.signal, transport);
-      const answer = await unlessLate(machineClock, asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
+      const answer = await unlessLate(this.#machine.clock, asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
       if (answer === LATE) throw new S3Error(0, NO_ANSWER);
       if (answer.status >= 300) throw errorOf(answer);
     } finally {
@@ -302,10 +305,11 @@ export class S3Requests implements AsyncDisposable {
 
   /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
   async #repeated(operation: Operation): Promise<TriedS3Response> {
+    const { clock } = this.#machine;
     const { signal } = operation;
     if (signal?.aborted === true) throw new NotSent("ended");
     const late = new AbortController();
-    const abortAfter = (ms: number): Timer => machineClock.after(ms, () => late.abort()).unref();
+    const abortAfter = (ms: number): Timer => clock.after(ms, () => late.abort()).unref();
     const timers = [abortAfter(this.#options.timeoutMs)];
     const cancel = signal && whenAborted(signal, () => void timers.push(abortAfter(LAST_ANSWER_MS)));
     try {
@@ -318,8 +322,9 @@ export class S3Requests implements AsyncDisposable {
 
   /** @param late ends the attempt in progress */
   async #attempts(operation: Operation, late: AbortSignal): Promise<TriedS3Response> {
+    const { clock, random } = this.#machine;
     const { expected = [], guard, signal } = operation;
-    const beganMs = machineClock.monotonicNow();
+    const beganMs = clock.monotonicNow();
     // All attempts of a put expire at the same time: a repetition must not extend it.
     let atMs = this.now();
     let last: S3Error | undefined;
@@ -338,13 +343,13 @@ export class S3Requests implements AsyncDisposable {
       }
       const isSkewed = SKEWED.has(failure.code) && tries === 1;
       if (isSkewed) atMs = this.now();
-      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), machineRandom.fraction());
-      const leftMs = this.#options.timeoutMs - (machineClock.monotonicNow() - beganMs);
+      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), random.fraction());
+      const leftMs = this.#options.timeoutMs - (clock.monotonicNow() - beganMs);
       const isGivenUp = this.#pending === "fail" && this.#away !== undefined;
       if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
       last = failure;
-      if (signal === undefined) await sleep(machineClock, pauseMs);
-      else await pause(machineClock, pauseMs, signal);
+      if (signal === undefined) await sleep(clock, pauseMs);
+      else await pause(clock, pauseMs, signal);
     }
   }
 
@@ -369,18 +374,20 @@ export class S3Requests implements AsyncDisposable {
             signing,
           )
         : signAddress(unsigned, seconds, signing);
-    const sentMs = machineClock.now();
+    const sentMs = this.#machine.clock.now();
     const answer = await transport.send(method, signed, body, signal);
     this.#noteClock(answer.headers["date"], sentMs);
     return answer;
   }
 
   #account(): Promise<S3Credentials> {
-    this.#credentials ??= credentialsOf(this.#options, this.#environment).catch((error: unknown) => {
-      // The operator may write the file later.
-      this.#credentials = undefined;
-      throw error;
-    });
+    this.#credentials ??= credentialsOf(this.#machine.disk, this.#options, this.#environment).catch(
+      (error: unknown) => {
+        // The operator may write the file later.
+        this.#credentials = undefined;
+        throw error;
+      },
+    );
     return this.#credentials;
   }
 
@@ -388,7 +395,7 @@ export class S3Requests implements AsyncDisposable {
     const serverMs = Date.parse(date ?? "");
     if (Number.isNaN(serverMs)) return;
     // The Date header names the second of the answer, which lies between the request and now.
-    const aheadMs = Math.round(serverMs + 500 - (sentMs + machineClock.now()) / 2);
+    const aheadMs = Math.round(serverMs + 500 - (sentMs + this.#machine.clock.now()) / 2);
     this.#clockAheadMs = Math.abs(aheadMs) < CLOCK_STEP_MS ? 0 : aheadMs;
   }
 }

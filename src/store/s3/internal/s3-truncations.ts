@@ -1,5 +1,6 @@
 import { asTileX, type TileRect } from "../../../grid/grid-set.ts";
-import { machineRandom } from "../../../lib/random/machine-random.ts";
+import { extensionOf, formatInPath } from "../../../layer/format.ts";
+import type { Random } from "../../../lib/random/random.ts";
 import type { Deleted, TruncationScope, TruncationStore } from "../../truncation-store.ts";
 import { MOST_DELETIONS, type S3Client } from "../s3-client.ts";
 import { columnTiles, type ListedTile } from "./columns.ts";
@@ -19,14 +20,16 @@ import {
 import { levelsIn, segments } from "./levels.ts";
 import type { Names, NamesDocument } from "./names.ts";
 import type { S3Inventory } from "./s3-inventory.ts";
-import { formatExtension, formatNamed, type KeyLevel, levelPrefix, parseNumber } from "./s3-keys.ts";
+import { type KeyLevel, levelPrefix, parseNumber } from "./s3-keys.ts";
 
 /** Changes the names of generations, one change after the other. Only the owner of the store has an instance. */
 export class S3Truncations {
+  readonly #random: Random;
   readonly #document: NamesDocument;
   readonly #inventory: S3Inventory;
 
-  constructor(document: NamesDocument, inventory: S3Inventory) {
+  constructor(random: Random, document: NamesDocument, inventory: S3Inventory) {
+    this.#random = random;
     this.#document = document;
     this.#inventory = inventory;
   }
@@ -47,7 +50,7 @@ export class S3Truncations {
 
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim", nowMs: number): Promise<void> {
     const scopes: readonly Scope[] = names.map(parseScope);
-    const random = machineRandom
+    const random = this.#random
       .below(36 ** 4)
       .toString(36)
       .padStart(4, "0");
@@ -80,9 +83,9 @@ export async function deleteRange(
 ): Promise<void> {
   const { layer, gridSet, parametersId, format, chosen = () => true } = scope;
   const name = names.nameOf(layer, gridSet, parametersId, rect.z);
-  const extensions = format === undefined ? await segments(client, `${layer}/${gridSet}/`) : [formatExtension(format)];
+  const extensions = format === undefined ? await segments(client, `${layer}/${gridSet}/`) : [extensionOf(format)];
   for (const extension of extensions) {
-    const mimeType = formatNamed(extension);
+    const mimeType = formatInPath(extension);
     if (mimeType === undefined) continue;
     const level: KeyLevel = { layer, gridSet, extension, parametersId, name, z: rect.z };
     let some: ListedTile[] = [];

@@ -1,5 +1,5 @@
 import { BlockingCalls } from "../../../lib/process/blocking-calls.ts";
-import { machineClock } from "../../../lib/time/machine-clock.ts";
+import type { Clock } from "../../../lib/time/clock.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { S3Away } from "../s3-error.ts";
 import type { S3StoreOptions } from "../s3-options.ts";
@@ -32,6 +32,7 @@ const GRACE_MS = 2_000;
 
 /** Calls asynchronous methods in a thread and blocks until their results arrive. The first call starts the thread. */
 export class SyncBridge<M extends AsyncMethods<M> & Told> {
+  readonly #clock: Clock;
   readonly #thread: URL;
   readonly #options: S3StoreOptions;
   #calls: BlockingCalls<BridgeCall> | undefined;
@@ -40,7 +41,8 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
   readonly #failed: () => void;
 
   /** @param failed called when a call has failed because the service is unavailable */
-  constructor(thread: URL, options: S3StoreOptions, failed: () => void) {
+  constructor(clock: Clock, thread: URL, options: S3StoreOptions, failed: () => void) {
+    this.#clock = clock;
     this.#thread = thread;
     this.#options = options;
     this.#failed = failed;
@@ -52,7 +54,7 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
 
   /** @throws StoreError */
   call<K extends keyof M & string>(method: K, ...args: Parameters<M[K]>): Awaited<ReturnType<M[K]>> {
-    if (this.#lastFault !== undefined && machineClock.monotonicNow() < this.#lastFault.untilMs)
+    if (this.#lastFault !== undefined && this.#clock.monotonicNow() < this.#lastFault.untilMs)
       throw this.#lastFault.error;
     this.#calls ??= this.#start();
     const limitMs = this.#options.timeoutMs + GRACE_MS;
@@ -97,7 +99,7 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
   }
 
   #rest(error: StoreError): StoreError {
-    const untilMs = machineClock.monotonicNow() + REST_MS;
+    const untilMs = this.#clock.monotonicNow() + REST_MS;
     if (this.#lastFault === undefined || this.#lastFault.untilMs < untilMs) this.#lastFault = { error, untilMs };
     return error;
   }

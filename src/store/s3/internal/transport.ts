@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
 import { codeOf } from "../../../lib/error-code.ts";
+import type { Disk } from "../../../lib/file/disk.ts";
 import { createDispatcher } from "../../../lib/http/http-dispatcher.ts";
 import { S3Error, s3Failure } from "../s3-error.ts";
 import type { SignedRequest } from "./signer.ts";
@@ -14,6 +14,7 @@ export interface S3Response {
 }
 
 export interface TransportOptions {
+  readonly disk: Disk;
   readonly origin: string;
   readonly connections: number;
   readonly caFile?: string;
@@ -31,12 +32,12 @@ export class Transport implements AsyncDisposable {
   readonly #dispatcher: Dispatcher;
   readonly #origin: string;
 
-  constructor({ origin, connections, caFile, connectTimeoutMs }: TransportOptions) {
+  constructor({ disk, origin, connections, caFile, connectTimeoutMs }: TransportOptions) {
     this.#origin = origin;
     this.#dispatcher = createDispatcher(origin, "configured", {
       connections,
       connectTimeoutMs,
-      ...(caFile === undefined ? {} : { tls: () => ({ ca: readFileSync(caFile, "utf8") }) }),
+      ...(caFile === undefined ? {} : { tls: () => ({ ca: disk.readFileSync(caFile, "utf8") }) }),
     });
   }
 
