@@ -4,6 +4,18 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
+/** Replaces the table of the fields of a job by its data, so that the console has no code of the server. */
+const jobFields = {
+  name: "job-fields",
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]src[/\\]plan[/\\]job[/\\]job-fields\.ts$/ }, async ({ path }) => {
+      const { outputFiles } = await build({ entryPoints: [path], bundle: true, format: "esm", write: false });
+      const { clientFields } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+      return { contents: `export const clientFields = () => ${JSON.stringify(clientFields())};` };
+    });
+  },
+};
+
 /**
  * @param root the folder of the package
  * @param outdir relative to `root`
@@ -29,6 +41,7 @@ export async function buildConsole(root, outdir) {
     minify: true,
     legalComments: "none",
     tsconfig: "ui/tsconfig.json",
+    plugins: [jobFields],
     logLevel: "warning",
     metafile: true,
   });

@@ -80,8 +80,8 @@ interface JobField {
 
 /**
  * The fields of a job request that depend on no other field and on no layer. This table alone describes them: decoding,
- * planning, the OpenAPI document, the database, schedules, the document of the job and the command line follow from it.
- * A new field must be the last, because the order is part of the digest that is stored with an idempotency key.
+ * planning, the OpenAPI document, the database, schedules, the document of the job, the command line and the console
+ * follow from it. A new field must be the last, because the order is part of the digest that is stored with an idempotency key.
  */
 export const jobFields = {
   maxFailurePercent: {
@@ -227,8 +227,13 @@ export type ShownFields = {
   readonly [K in Exclude<Name, NeverShown>]: Shown<Fields[K]> | Fields[K]["otherwise"];
 };
 
-type FieldEntry = readonly [string, JobField];
-export const fieldEntries: readonly FieldEntry[] = Object.entries(jobFields);
+type FieldEntry = readonly [Name, JobField];
+export const fieldEntries: readonly FieldEntry[] = entriesOf(jobFields);
+
+function entriesOf(fields: Fields): readonly FieldEntry[];
+function entriesOf(fields: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(fields);
+}
 
 /** Returns the fields of a job that is made at `nowMs` for a request. */
 export function planFields(decoded: DecodedFields, nowMs: number): Result<PlannedFields, Refusal>;
@@ -294,4 +299,39 @@ export function takeFields(document: Values): object {
 export function selectFields(document: FieldDocument): FieldDocument;
 export function selectFields(document: Values): object {
   return defined(Object.fromEntries(fieldEntries.map(([name]) => [name, document[name]])));
+}
+
+/** The name by which the console requests a field: the name of the field, unless requests have only other names for it. */
+type ClientName<K extends Name> = K extends RequestedName<K> ? K : RequestedName<K>;
+/** The names of the fields whose value is a number. */
+export type NumberName = { [K in Name]: Decoded<Fields[K]> extends number ? ClientName<K> : never }[Name];
+
+/** A field as the console needs it: data without functions. */
+export interface ClientField {
+  readonly name: { [K in Name]: ClientName<K> }[Name];
+  readonly group: FieldGroup;
+  /** The option of the command line without dashes. Absent: the commands have no such option. */
+  readonly option?: string;
+  /** The value in the document of a job whose request lacked the field. Absent: null. */
+  readonly standard?: unknown;
+}
+
+/**
+ * Returns the fields for the console, first the fields of the classic seed request. `bin/build-console.mjs` calls this
+ * function, and bundles only its result.
+ */
+export function clientFields(): readonly ClientField[];
+export function clientFields(): readonly object[] {
+  const isClassic = ([, { requestedAs }]: FieldEntry): boolean => requestedAs !== undefined;
+  const entries = [...fieldEntries.filter(isClassic), ...fieldEntries.filter((entry) => !isClassic(entry))];
+  return entries.map((entry) => {
+    const [field, { group, flag, planned, otherwise }] = entry;
+    const names = requestedNames(entry);
+    return defined({
+      name: names.find((name) => name === field) ?? names[0],
+      group,
+      option: /^--(\S+)/.exec(flag?.option ?? "")?.[1],
+      standard: planned?.absent?.({}) ?? otherwise ?? undefined,
+    });
+  });
 }

@@ -1,3 +1,4 @@
+import { type ClientField, clientFields, type NumberName } from "../../../src/plan/job/job-fields.ts";
 import type { TextKey } from "../text/i18n.ts";
 
 export const TYPES = ["seed", "reseed", "truncate"] as const;
@@ -34,43 +35,44 @@ export interface JobOption {
   readonly text?: Extract<TextKey, `newJob.${string}`> & HintedText;
   /** The value in the document of a job whose request lacked the field. Null is such a value for each field. */
   readonly standard?: unknown;
-  /** Whether the page of a job shows the value under the label of the option. Other options have separate rows. */
-  readonly isFact?: true;
+  /**
+   * Whether the page of a job shows the value, if its document has one, under the label of the option. Other options
+   * have separate rows.
+   */
+  readonly isFact?: boolean;
 }
 
 /** The texts that have a hint. */
 type HintedText = TextKey extends infer K ? (K extends `${infer Base}.hint` ? Base : never) : never;
+
+type FieldName = ClientField["name"];
+/** How the fields that are not numbers are read. Each has a separate control in the form. */
+const CONTROLS: Readonly<Record<Exclude<FieldName, NumberName>, JobOption["read"]>> = {
+  onlyExisting: asYes,
+  olderThan: asIs,
+  order: asIs,
+};
+const isControl = (name: FieldName): name is keyof typeof CONTROLS => name in CONTROLS;
+
+const FIELDS = clientFields().map(({ group, ...field }): JobOption => {
+  const { name } = field;
+  const types = group === "reseeds" ? RESEED : RENDERS;
+  if (isControl(name)) return { ...field, types, read: CONTROLS[name] };
+  // The compiler demands the label, with a hint, of the English texts.
+  return { ...field, types, read: asNumber, text: `newJob.${name}`, isFact: name !== "maxFailures" };
+});
 
 /**
  * The fields of a job request that depend on no layer and no other field, in the order of the form. The form of a new
  * job, the form of a schedule, the request and the command that repeat a job follow from this table.
  */
 export const JOB_OPTIONS: readonly JobOption[] = [
-  { name: "onlyExisting", read: asYes, types: RESEED, option: "only-existing", standard: false },
-  { name: "olderThan", read: asIs, types: RESEED, option: "older-than" },
-  { name: "order", read: asIs, types: RENDERS, option: "order", standard: "by-zoom" },
+  ...FIELDS.filter(({ text }) => text === undefined),
   { name: "priority", read: asNumber, types: TYPES, option: "priority", text: "newJob.priority", standard: 10 },
   { name: "rateLimit", read: asNumber, types: RENDERS, option: "rate-limit", text: "newJob.rateLimit" },
   { name: "runWindow", read: asJson, types: TYPES },
   { name: "threadCount", read: asNumber, types: RENDERS, option: "threads", text: "newJob.threads", standard: 1 },
-  { name: "tileFailureRetryCount", read: asNumber, types: RENDERS, text: "newJob.retries" },
-  { name: "tileFailureRetryWaitTime", read: asNumber, types: RENDERS, text: "newJob.retryWait" },
-  {
-    name: "maxFailures",
-    read: asNumber,
-    types: RENDERS,
-    option: "max-failures",
-    text: "newJob.maxFailures",
-    standard: 1_000,
-  },
-  {
-    name: "maxFailurePercent",
-    read: asNumber,
-    types: RENDERS,
-    option: "max-failure-percent",
-    text: "newJob.maxFailurePercent",
-    isFact: true,
-  },
+  ...FIELDS.filter(({ text }) => text !== undefined),
 ];
 
 export const jobOption = (wanted: string): JobOption | undefined => JOB_OPTIONS.find(({ name }) => name === wanted);
