@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { StateError } from "../state/data-directory.ts";
+import { isStateAway } from "../state/state-wait.ts";
 import type { ActiveJob } from "./active/active-job.ts";
 import type { Work } from "./work.ts";
 
@@ -11,8 +12,8 @@ export interface WorkScene {
   readonly tiles: bigint;
   /** Called while the work changes the store for the first time. */
   readonly whenFirstChanged: (act: () => void) => void;
-  /** Makes the commits of marks fail, as they fail while a remote state database is unavailable. */
-  readonly setStateAway: (isAway: boolean) => void;
+  /** Makes the commits of marks fail with an error, until it is undefined. */
+  readonly setStateFault: (error: Error | undefined) => void;
   /** Checks that the store and the ledger have exactly the tiles that must remain after the job. */
   readonly expectDone: () => void;
 }
@@ -94,14 +95,17 @@ export function workConformance(make: () => Promise<WorkScene>): void {
     expectCounted(scene);
   });
 
-  test("a step fails as unavailable, or waits, while the state database is, and a later step repeats it", async () => {
+  test.each([
+    ["the remote database is away", new StateError("unavailable", "it is away")],
+    ["an operation of its disk fails", Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_WRITE" })],
+  ])("a step fails as unavailable, or waits, while %s, and a later step repeats it", async (_, fault) => {
     const scene = await make();
-    scene.setStateAway(true);
+    scene.setStateFault(fault);
     const result = await step(scene, new AbortController().signal);
-    if (result instanceof StateError) expect(result.code).toBe("unavailable");
+    if (result instanceof Error) expect(isStateAway(result)).toBe(true);
     else expect(result).toBe(true);
     expect(scene.job.tally.sum.stored + scene.job.tally.sum.deleted).toBe(0n);
-    scene.setStateAway(false);
+    scene.setStateFault(undefined);
     await finish(scene);
     expectCounted(scene);
   });

@@ -16,7 +16,6 @@ import { ledgerTables } from "../ledger/ledger-tables.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { Reservations } from "../quota/reservations.ts";
 import type { RenderOrder, RenderOutcome } from "../render/render-order.ts";
-import { StateError } from "../state/data-directory.ts";
 import { truncationTables } from "../truncation/recorded-truncation.ts";
 import { LedgerTruncations } from "../truncation/truncations.ts";
 import { Seeding } from "./seed/seeding.ts";
@@ -42,7 +41,7 @@ const request = {
 function machine() {
   const db = openTestDatabase();
   db.createTables([ledgerTables, truncationTables]);
-  const state = { isAway: false, changed: () => {} };
+  const state: { fault: Error | undefined; changed: () => void } = { fault: undefined, changed: () => {} };
   const clock = new ManualClock(Date.now());
   const memory = createMemoryStore();
   const store = {
@@ -68,7 +67,7 @@ function machine() {
   };
   const ledger = new Ledger({ db, store, boot: "boot", clock });
   const marksCommitted = async (): Promise<void> => {
-    if (state.isAway) throw new StateError("unavailable", "the database is away");
+    if (state.fault !== undefined) throw state.fault;
     db.transaction(() => ledger.writeMarks());
   };
   /** Stores the tiles of a rectangle whose cells are open, and counts them. */
@@ -80,8 +79,8 @@ function machine() {
       }
   };
   const stored = (rect: TileRect): number => store.recount(tileSet, rect, false).length;
-  const setStateAway = (isAway: boolean): void => {
-    state.isAway = isAway;
+  const setStateFault = (error: Error | undefined): void => {
+    state.fault = error;
   };
   const whenFirstChanged = (act: () => void): void => {
     state.changed = () => {
@@ -94,7 +93,7 @@ function machine() {
     clock.pass(60_000);
     ledger.flush();
   };
-  const scene = { setStateAway, whenFirstChanged };
+  const scene = { setStateFault, whenFirstChanged };
   return { db, store, ledger, marksCommitted, endMarks, storeTiles, stored, scene };
 }
 

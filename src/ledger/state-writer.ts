@@ -2,8 +2,8 @@ import type { LayerName } from "../layer/tile-set.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import { Slices } from "../lib/process/slices.ts";
 import type { Clock } from "../lib/time/clock.ts";
+import { StateError } from "../state/data-directory.ts";
 import type { Database } from "../state/database.ts";
-import { isStateAway } from "../state/state-wait.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** The methods with which the state writer saves jobs. */
@@ -171,7 +171,7 @@ export class StateWriter {
 
   /** Records that the database could not be written. Logs each failure once. */
   fault(error: unknown): void {
-    if (isStateAway(error)) this.#awayMs = this.#clock.monotonicNow();
+    if (error instanceof StateError) this.#awayMs = this.#clock.monotonicNow();
     const failure = `the state database cannot be written: ${String(error)}`;
     this.#failure = failure;
     if (this.#logged.has(failure) || this.#logged.size >= MOST_LOGGED) return;

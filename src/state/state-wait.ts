@@ -1,3 +1,4 @@
+import { codeOf } from "../lib/error-code.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { pause } from "../lib/time/sleep.ts";
 import { StateError } from "./data-directory.ts";
@@ -5,9 +6,15 @@ import { StateError } from "./data-directory.ts";
 /** The pause, in ms, before a step is run again. */
 const PAUSE_MS = 1_000;
 
-/** Returns whether an error means that the state database is unavailable, as a remote database may be for a while. */
-export const isStateAway = (error: unknown): error is StateError =>
-  error instanceof StateError && error.code === "unavailable";
+/** Faults of the disk of an embedded database: the disk is full, or an operation on the file has failed. */
+const OF_DISK = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
+
+/**
+ * Returns whether an error means that the state database cannot be used for a while: a remote database may be away, and
+ * the disk of an embedded one may be full or have a fault.
+ */
+export const isStateAway = (error: unknown): error is Error =>
+  error instanceof StateError ? error.code === "unavailable" : OF_DISK.test(codeOf(error));
 
 /** Lets background work wait while the state database is unavailable, and repeats the work's last step afterwards. */
 export class StateWait {

@@ -178,6 +178,6 @@ export function faultsIn(trial: Trial): readonly string[] {
     .map(({ request, status, text }) => `${request} was answered with ${status}: ${text}`);
   const lines = trial.log
     .split("\n")
-    .filter((line) => /TypeError|ReferenceError|RangeError|AssertionError|nhandled|uncaught|by a fault/.test(line));
+    .filter((line) => /TypeError|ReferenceError|RangeError|AssertionError|nhandled|uncaught|by a fault"/.test(line));
   return [...new Set([...answers, ...lines.map((line) => `logged: ${line}`)])];
 }

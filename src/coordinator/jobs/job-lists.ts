@@ -6,7 +6,6 @@ import { Slices } from "../../lib/process/slices.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { JobView } from "../../plan/job/job-documents.ts";
 import type { JobFilter, JobKindCounts, JobPage, TaskRow } from "../../plan/job/job-request.ts";
-import type { StateError } from "../../state/data-directory.ts";
 import { isStateAway } from "../../state/state-wait.ts";
 
 export interface JobListParts {
@@ -64,7 +63,7 @@ export class JobLists {
   }
 
   /** `fault` is set if the database is unavailable and the list lacks ended jobs. */
-  async #listedOrActive(page: JobPage): Promise<{ readonly jobs: readonly JobView[]; readonly fault?: StateError }> {
+  async #listedOrActive(page: JobPage): Promise<{ readonly jobs: readonly JobView[]; readonly fault?: Error }> {
     try {
       return { jobs: await this.#list(page) };
     } catch (fault) {

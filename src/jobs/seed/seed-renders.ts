@@ -1,6 +1,7 @@
 import { formatsBeside, type Layer } from "../../layer/layer.ts";
 import type { CellWriters } from "../../ledger/cells/cell-writers.ts";
 import type { StateWriter } from "../../ledger/state-writer.ts";
+import { codeOf } from "../../lib/error-code.ts";
 import type { Leave } from "../../render/admission.ts";
 import type { RenderControl } from "../../render/render-control.ts";
 import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../../render/render-order.ts";
@@ -106,11 +107,11 @@ export class SeedRenders {
 }
 
 /**
- * Returns why the marks could not be committed.
- * @throws StateError when the database or the truncated store is unavailable
+ * Returns that the marks have no room.
+ * @throws the error, when the database or the truncated store is unavailable for another reason
  */
 function notCommitted(error: unknown): string {
-  if (isStateAway(error)) throw error;
+  if (isStateAway(error) && codeOf(error) !== "SQLITE_FULL") throw error;
   return String(error);
 }
 
