@@ -45,9 +45,17 @@ export class RunningMark {
     this.#write(RUNNING);
   }
 
-  /** Records an orderly end. Called before the write-ahead log is moved into the database. */
+  /**
+   * Records an orderly end. Called before the write-ahead log is moved into the database. If the mark cannot be written,
+   * removes it: the next start would otherwise take the log for lost.
+   */
   ended(): void {
-    if (this.#disk.existsSync(this.#file)) this.#write(STOPPED);
+    if (!this.#disk.existsSync(this.#file)) return;
+    try {
+      this.#write(STOPPED);
+    } catch {
+      this.#disk.rmSync(this.#file, { force: true });
+    }
   }
 
   #write(word: string): void {

@@ -73,8 +73,9 @@ export function claimState(dataDir: string, { clock, disk, random }: Machine): C
     release() {
       try {
         mark.ended();
-      } finally {
+        // Closing removes the write-ahead log, which the next start would take for lost if the mark is not right.
         db.close();
+      } finally {
         lock.release();
       }
     },
