@@ -192,7 +192,9 @@ export class CellWriters {
   lost(open: OpenCells): void {
     for (const position of open.cells) {
       const found = this.#in.cells.find(position);
-      if (found !== undefined) this.#in.doubted.doubt(found.block, position.cell);
+      if (found === undefined) continue;
+      this.#in.doubted.doubt(found.block, position.cell);
+      this.#in.marks.keep(found.block, position.cell);
     }
   }
 

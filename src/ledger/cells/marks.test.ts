@@ -68,3 +68,14 @@ test("a removed block leaves no mark to be written", () => {
   db.transaction(() => marks.writeFresh());
   expect([left(), marks.any]).toEqual([[], false]);
 });
+
+test("the mark of a cell whose writer was lost lasts until the next start, which removes the writer's files", () => {
+  const { db, marks, clock, left, block } = open();
+  marks.mark(block, 3);
+  marks.mark(block, 4);
+  marks.keep(block, 3);
+  clock.pass(10_000);
+  db.transaction(() => marks.writeFresh());
+  db.transaction(() => marks.endIdle());
+  expect([left(), marks.any]).toEqual([[3], true]);
+});

@@ -14,6 +14,7 @@ import {
   maskText,
 } from "../blocks/block.ts";
 import type { BlockTable } from "../blocks/block-table.ts";
+import { cellId } from "./cells.ts";
 
 /**
  * A mark outlives its flush by this time, because after a power loss the disk may be that far behind
@@ -44,6 +45,8 @@ export class Marks {
   readonly #fresh = new Map<string, BlockAddress>();
   /** Blocks with a mark in the database. */
   readonly #held = new Map<string, BlockAddress>();
+  /** Cells whose mark lasts until the next start. */
+  readonly #lasting = new Set<string>();
   readonly #sql: Record<"get" | "some" | "put" | "move" | "deleteEnded", Statement>;
 
   constructor(db: Database, blocks: BlockTable, clock: Clock) {
@@ -89,6 +92,14 @@ export class Marks {
     }
     // A mark of a different writer may still wait for its commit.
     return this.#fresh.has(block.key);
+  }
+
+  /**
+   * Keeps the mark of a cell until the next start, which removes the temporary files in the cell. A writer that was
+   * killed may have left one.
+   */
+  keep(block: Block, cell: number): void {
+    this.#lasting.add(cellId(block, cell));
   }
 
   /** Restores a mark that is in the database. */
@@ -175,6 +186,7 @@ export class Marks {
       let unmarked = false;
       for (let cell = 0; cell < CELLS; cell++) {
         if (block.marked[cell] !== 1 || block.writers[cell] !== 0 || block.known[cell] !== 1) continue;
+        if (this.#lasting.has(cellId(block, cell))) continue;
         block.marked[cell] = 0;
         ended[cell] = 1;
         unmarked = true;
