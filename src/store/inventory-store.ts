@@ -92,7 +92,7 @@ export interface InventoryStore {
    * stored.
    */
   timesOf(at: TileAddress): TileStatus | undefined;
-  /** Removes the leftovers of interrupted puts of other processes in the given places. */
+  /** Removes the leftovers of interrupted writes of other processes in the given places, and of files that describe them. */
   removeLeftovers(places: readonly TileSetRect[], signal: AbortSignal): Promise<void>;
   /**
    * Lists a level, one region at a time. Begins after the region with the key `after`; undefined: with the first

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { LayerName, ParametersId } from "../../layer/tile-set.ts";
 import type { Disk } from "../../lib/file/disk.ts";
 import { decodeParametersFile, encodeParametersFile, parametersFileName } from "../file/parameters-file.ts";
@@ -10,8 +10,7 @@ import { readRegular } from "./regular-file.ts";
 export interface DescribedPaths {
   readonly disk: Disk;
   layerPath(layer: LayerName): string;
-  /** Returns the name of a new temporary file. */
-  temporaryName(): string;
+  writeWhole(path: string, content: string, encoding: "latin1"): void;
 }
 
 /** Returns the methods that store the values of parameters ids. */
@@ -24,9 +23,7 @@ export function parametersFilesOf(paths: DescribedPaths): Pick<TileStore, "descr
       // processes.
       if (disk.existsSync(file)) return;
       try {
-        const temporary = join(dirname(file), paths.temporaryName());
-        disk.writeFileSync(temporary, encodeParametersFile(id, values), "latin1");
-        disk.renameSync(temporary, file);
+        paths.writeWhole(file, encodeParametersFile(id, values), "latin1");
       } catch (error) {
         if (!isAbsent(error)) throw storeError(error, "a parameters file cannot be written");
       }

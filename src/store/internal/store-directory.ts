@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { threadId } from "node:worker_threads";
 import { asGridSetName, type GridSetName } from "../../grid/grid-set.ts";
 import type { LayerName, ParametersId } from "../../layer/tile-set.ts";
@@ -8,7 +9,8 @@ import { directoryName } from "../file/file-layout.ts";
 import type { InventoryStore, StoredPyramid } from "../inventory-store.ts";
 import type { LocalStore } from "../store.ts";
 import type { TileStore } from "../tile-store.ts";
-import { checkWritable, diskOf, diskSpaceOf, expectPresent, namesIn, rootCheck } from "./directories.ts";
+import { checkWritable, diskOf, diskSpaceOf, entriesOf, expectPresent, namesIn, rootCheck } from "./directories.ts";
+import { isAbsent, storeError } from "./faults.ts";
 import { ownerMarkIn } from "./owner-mark.ts";
 import { parametersFilesOf } from "./parameters-files.ts";
 
@@ -26,8 +28,10 @@ export interface StoreDirectoryOptions {
   readonly instance: string;
 }
 
-/** The prefix of temporary files. A part that identifies the process follows it. */
+/** The prefix of temporary files. The instance, and what identifies the process, follow it. */
 const TEMPORARY = ".nuthatch-";
+/** The process, the thread and the number of a temporary file. Other files of the store have names without them. */
+const NUMBERS = /-\d+-\d+-\d+$/;
 let temporaries = 0;
 
 /** The directory of a store, with a directory for each layer, and the state that the parts of the store share. */
@@ -59,7 +63,29 @@ export class StoreDirectory {
 
   /** Returns whether a file name belongs to a temporary file of another process. */
   isLeftover(name: string): boolean {
-    return name.startsWith(TEMPORARY) && !name.startsWith(this.#prefix);
+    return name.startsWith(TEMPORARY) && NUMBERS.test(name) && !name.startsWith(this.#prefix);
+  }
+
+  /** Writes a small file, which is whole as soon as it is there. @throws the error of the system */
+  writeWhole(path: string, content: string, encoding: "utf8" | "latin1"): void {
+    const temporary = join(dirname(path), this.temporaryName());
+    try {
+      this.disk.writeFileSync(temporary, content, encoding);
+      this.disk.renameSync(temporary, path);
+    } catch (error) {
+      this.disk.rmSync(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  /** Removes the temporary files of interrupted writes of other processes from a directory. @throws StoreError */
+  async removeLeftovers(directory: string): Promise<void> {
+    try {
+      for await (const { name } of entriesOf(this.disk, directory))
+        if (this.isLeftover(name)) await this.disk.rm(join(directory, name), { force: true });
+    } catch (error) {
+      if (!isAbsent(error)) throw storeError(error, "leftovers cannot be removed");
+    }
   }
 
   layerPath(layer: LayerName): string {

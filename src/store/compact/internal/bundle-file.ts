@@ -1,11 +1,9 @@
 import { constants } from "node:fs";
-import { dirname, join } from "node:path";
-import { codeOf } from "../../../lib/error-code.ts";
+import { dirname } from "node:path";
 import type { Disk } from "../../../lib/file/disk.ts";
 import { storeError } from "../../internal/faults.ts";
 import { openRegular } from "../../internal/regular-file.ts";
 import { COUNTS_AT, type Counts, DATA_START, encodeCounts, newHeader, readCounts } from "./bundle.ts";
-import { ROWS_FILE } from "./compact-paths.ts";
 
 /**
  * Opens a bundle for reading, and closes it after the work. Undefined if the bundle does not exist.
@@ -26,25 +24,22 @@ export function withBundle<T>(disk: Disk, path: string, work: (file: number) => 
 }
 
 /**
- * Opens a bundle for writing. If the bundle is missing, creates it and its directories when `rows`, the number of rows
- * of the level, is given; otherwise returns undefined. The caller holds the lock.
+ * Opens a bundle for writing. If the bundle is missing, creates it and its directories when `describe` is given;
+ * otherwise returns undefined. The caller holds the lock.
+ * @param describe describes the directory of a new bundle, which exists then. It is called before the bundle is made, so
+ * that a kill leaves no bundle in a directory without a description.
  */
 export function openWritable(
   disk: Disk,
   path: string,
-  rows: number | undefined,
-): { readonly file: number; readonly isNew: boolean } | undefined {
+  describe: (() => void) | undefined,
+): { readonly file: number } | undefined {
   const opened = openRegular(disk, path, constants.O_RDWR);
-  if (opened !== undefined) return { file: opened.file, isNew: false };
-  if (rows === undefined) return undefined;
-  const level = dirname(path);
-  disk.mkdirSync(level, { recursive: true });
-  try {
-    disk.writeFileSync(join(level, ROWS_FILE), String(rows), { flag: "wx" });
-  } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
-  }
-  return { file: disk.openSync(path, "wx+"), isNew: true };
+  if (opened !== undefined) return { file: opened.file };
+  if (describe === undefined) return undefined;
+  disk.mkdirSync(dirname(path), { recursive: true });
+  describe();
+  return { file: disk.openSync(path, "wx+") };
 }
 
 /** The counts of a bundle, and the position after its last byte. */

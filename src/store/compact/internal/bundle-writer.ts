@@ -11,7 +11,6 @@ import { WastefulBundles } from "./wasteful-bundles.ts";
 export interface OpenBundle {
   readonly path: string;
   readonly file: number;
-  readonly isNew: boolean;
   /** The counts of the bundle. The counts in the file's header may be older. */
   counts: Written;
   readonly before: Written;
@@ -72,13 +71,13 @@ export class BundleWriter {
   }
 
   /**
-   * Opens a bundle within the work of `run`. If the bundle is missing, creates it when `rows` is given, otherwise
-   * returns undefined.
+   * Opens a bundle within the work of `run`. If the bundle is missing, creates it when `describe` is given
+   * (`openWritable`), otherwise returns undefined.
    */
-  open(path: string, rows: number | undefined): OpenBundle | undefined {
+  open(path: string, describe: (() => void) | undefined): OpenBundle | undefined {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
-    const opened = openWritable(this.#disk, path, rows);
+    const opened = openWritable(this.#disk, path, describe);
     if (opened === undefined) return undefined;
     try {
       const counts = countsOf(this.#disk, opened.file);

@@ -2,19 +2,25 @@ import { join } from "node:path";
 import { asZoom, canonicalSrs, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { formatOf } from "../../../layer/format.ts";
 import type { TileSet } from "../../../layer/tile-set.ts";
-import type { CompactPaths } from "./compact-paths.ts";
+import { type CompactPaths, ROWS_FILE } from "./compact-paths.ts";
 
 /** ArcGIS's description of a cache, which GDAL's driver ESRIC opens. */
 export const DESCRIPTION = "conf.xml";
 /** GDAL does not open a raster with more pixels on a side. */
 const MOST_PIXELS = 2 ** 31 - 1;
 
-/** Writes the description of the tile set's cache, unless it exists. */
-export function describeCache(paths: CompactPaths, tileSet: TileSet): void {
+/** Writes the number of rows of a level, and the description of the tile set's cache, unless they exist. */
+export function describeLevel(
+  paths: CompactPaths,
+  tileSet: TileSet,
+  { path, rows }: { readonly path: string; readonly rows: number },
+): void {
+  const rowsFile = join(path, ROWS_FILE);
+  if (!paths.disk.existsSync(rowsFile)) paths.writeWhole(rowsFile, String(rows), "utf8");
   const file = join(paths.formatPath(tileSet), DESCRIPTION);
   const gridSet = paths.gridSets(tileSet.gridSet);
   if (gridSet === undefined || paths.disk.existsSync(file)) return;
-  paths.disk.writeFileSync(file, cacheDescription(gridSet, tileSet.format));
+  paths.writeWhole(file, cacheDescription(gridSet, tileSet.format), "utf8");
 }
 
 /**

@@ -60,8 +60,19 @@ function listedTiles(parts: CompactParts): Tiles {
   const { paths } = parts;
   const { disk } = paths;
   return {
-    // An interrupted put leaves only unused bytes in its bundle, which the next put counts.
-    async removeLeftovers() {},
+    // An interrupted put of a tile leaves only unused bytes in its bundle, which the next put counts.
+    async removeLeftovers(rects, signal) {
+      const directories = new Set<string>();
+      for (const { tileSet, rect } of rects)
+        directories
+          .add(paths.layerPath(tileSet.layer))
+          .add(paths.formatPath(tileSet))
+          .add(paths.levelPath(tileSet, rect.z));
+      for (const directory of directories) {
+        if (signal.aborted) return;
+        await paths.removeLeftovers(directory);
+      }
+    },
 
     recount(tileSet, rect, afterReboot) {
       const level = paths.level(tileSet, rect.z);

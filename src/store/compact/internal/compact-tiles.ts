@@ -17,7 +17,7 @@ import {
 import { syncIf, writeAll } from "./bundle-file.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import type { BundleWriter, OpenBundle } from "./bundle-writer.ts";
-import { describeCache } from "./cache-description.ts";
+import { describeLevel } from "./cache-description.ts";
 import { type CompactPaths, placeOf } from "./compact-paths.ts";
 
 /** The objects that the parts of a compact store share. */
@@ -89,12 +89,11 @@ function writesOf({ paths, writer }: CompactParts): Writes {
       if (bytes.byteLength > MAX_TILE_BYTES)
         throw new StoreError("corrupt", `a bundle has no place for a tile of ${bytes.byteLength} bytes`, undefined);
       if (!guard()) return { stored: false };
-      const { rows } = level;
+      const { path, rows } = level;
       try {
         return writer.run(() => {
-          const bundle = writer.open(place.bundle.path, rows);
+          const bundle = writer.open(place.bundle.path, () => describeLevel(paths, tileSet, { path, rows }));
           if (bundle === undefined) throw new Error("a bundle has not been made");
-          if (bundle.isNew) describeCache(paths, tileSet);
           return append({ bundle, index: place.index, bytes, guard, paths, modifiedMs });
         });
       } catch (error) {

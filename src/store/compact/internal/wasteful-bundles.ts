@@ -36,11 +36,15 @@ export class WastefulBundles {
     return namesIn(this.#disk, this.#notes).length === 0;
   }
 
-  /** Returns the paths of the bundles. @throws StoreError */
+  /** Returns the paths of the bundles. Removes notes that were cut off, as by a full disk. @throws StoreError */
   list(): readonly string[] {
     return namesIn(this.#disk, this.#notes).flatMap((name) => {
+      const note = join(this.#notes, name);
       try {
-        return [join(this.#root, this.#disk.readFileSync(join(this.#notes, name), "utf8"))];
+        const bundle = join(this.#root, this.#disk.readFileSync(note, "utf8"));
+        if (this.#noteOf(bundle) === note) return [bundle];
+        this.#disk.rmSync(note, { force: true });
+        return [];
       } catch (error) {
         throw storeError(error, "a note of the store cannot be read");
       }

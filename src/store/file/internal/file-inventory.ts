@@ -4,8 +4,7 @@ import { rectCount, rectHolds, type TileRect, type TileX, type TileY, type Zoom 
 import { extensionOf } from "../../../layer/format.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
 import { isCutOff, type ReadBytes } from "../../internal/cut-off.ts";
-import { entriesOf, namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
-import { isAbsent, storeError } from "../../internal/faults.ts";
+import { namesIn, removeIfEmpty, statOf } from "../../internal/directories.ts";
 import { openRegular, regularAt } from "../../internal/regular-file.ts";
 import { pyramidsOf } from "../../internal/store-directory.ts";
 import type { FoundTile, InventoryStore, Listing } from "../../inventory-store.ts";
@@ -47,12 +46,14 @@ function listedTiles(paths: FilePaths): Tiles {
   const { disk, layout } = paths;
   return {
     async removeLeftovers(rects, signal) {
-      const buckets = new Set<string>();
-      for (const { tileSet, rect } of rects)
-        for (const bucket of layout.bucketsOfRect(rect)) buckets.add(join(paths.zoomPath(tileSet, rect.z), bucket));
-      for (const bucket of buckets) {
+      const directories = new Set<string>();
+      for (const { tileSet, rect } of rects) {
+        directories.add(paths.layerPath(tileSet.layer)).add(paths.pyramidPath(tileSet));
+        for (const bucket of layout.bucketsOfRect(rect)) directories.add(join(paths.zoomPath(tileSet, rect.z), bucket));
+      }
+      for (const directory of directories) {
         if (signal.aborted) return;
-        await removeLeftovers(bucket, paths);
+        await paths.removeLeftovers(directory);
       }
     },
 
@@ -124,16 +125,6 @@ function isUnchanged(
     if (found !== undefined && directories.get(bucket) !== found.ctimeMs) return false;
   }
   return true;
-}
-
-/** Removes the temporary files of interrupted puts of other processes from a directory. */
-async function removeLeftovers(directory: string, paths: FilePaths): Promise<void> {
-  try {
-    for await (const { name } of entriesOf(paths.disk, directory))
-      if (paths.isLeftover(name)) await paths.disk.rm(join(directory, name), { force: true });
-  } catch (error) {
-    if (!isAbsent(error)) throw storeError(error, "leftovers cannot be removed");
-  }
 }
 
 /** Returns a function that reads bytes of a file. */

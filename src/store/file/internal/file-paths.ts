@@ -100,8 +100,13 @@ export class FilePaths extends StoreDirectory {
     return gridSet === undefined ? readRows(this.disk, this.#rowsFile(pyramid))[z] : gridSet.matrices[z]?.matrixHeight;
   }
 
+  /** Returns the directory of a pyramid, or of its layer if the layout has none for a pyramid. */
+  pyramidPath(pyramid: StoredPyramid): string {
+    return join(this.layerPath(pyramid.layer), this.layout.pyramidDirectory(pyramid) ?? "");
+  }
+
   #rowsFile(pyramid: StoredPyramid): string {
-    return join(this.layerPath(pyramid.layer), this.layout.pyramidDirectory(pyramid) ?? "", ROWS_FILE);
+    return join(this.pyramidPath(pyramid), ROWS_FILE);
   }
 
   /**
@@ -114,7 +119,8 @@ export class FilePaths extends StoreDirectory {
     const file = this.#rowsFile(pyramid);
     if (rows === undefined || (this.disk.statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
     try {
-      this.disk.writeFileSync(file, JSON.stringify(rows));
+      this.disk.mkdirSync(this.pyramidPath(pyramid), { recursive: true });
+      this.writeWhole(file, JSON.stringify(rows), "utf8");
     } catch (error) {
       // A truncation has moved the directory away. The put begins again.
       if (!isAbsent(error)) throw error;

@@ -174,16 +174,16 @@ async function readTileLater(disk: Disk, path: string, directory: string): Promi
 
 /**
  * Writes the temporary file.
- * @param onMade called when the file's directory had to be created
+ * @param describe describes the pyramid; called when the file's directory has to be created
  */
 function write(
   temporary: string,
   bytes: Uint8Array,
   paths: Pick<FilePaths, "disk" | "fsync" | "expectRoot">,
-  onMade: () => void,
+  describe: () => void,
 ): void {
   const { disk, fsync } = paths;
-  const file = openNew(temporary, paths, onMade);
+  const file = openNew(temporary, paths, describe);
   try {
     try {
       let written = 0;
@@ -212,14 +212,16 @@ const MOST_TRIES = 10;
 function openNew(
   path: string,
   { disk, expectRoot }: Pick<FilePaths, "disk" | "expectRoot">,
-  onMade: () => void,
+  describe: () => void,
 ): number {
   for (let tries = 0; ; tries++) {
     try {
       if (tries > 0) {
         expectRoot();
+        // Before: a kill leaves no directory without its description. After: a truncation may have moved it away.
+        describe();
         disk.mkdirSync(dirname(path), { recursive: true });
-        onMade();
+        describe();
       }
       return disk.openSync(path, "wx");
     } catch (error) {
