@@ -113,15 +113,20 @@ async function presentFile(file: string, content: string | Buffer): Promise<Pres
 /** Replaces the file by new bytes, with the old permissions. */
 async function replaceFile(file: string, { bytes, mode }: Present, after: Buffer): Promise<void> {
   const temporary = `${file}.new`;
-  const handle = await open(temporary, "w", mode);
   try {
-    await handle.writeFile(after);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(temporary, "w", mode);
+    try {
+      await handle.writeFile(after);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await keepCopy(file, bytes, mode);
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
   }
-  await keepCopy(file, bytes, mode);
-  await rename(temporary, file);
 }
 
 /**
@@ -136,7 +141,11 @@ async function keepCopy(file: string, bytes: Buffer, mode: number): Promise<void
   } catch (error) {
     if (codeOf(error) === "EEXIST") return;
     // Some file systems lack hard links.
-    await writeFile(copy, bytes, { mode });
+    await writeFile(copy, bytes, { mode }).catch(async (fault: unknown) => {
+      // Half of a copy would look like one.
+      await rm(copy, { force: true });
+      throw fault;
+    });
   }
   const copies = (await readdir(directory)).filter((name) => COPY.test(name)).sort();
   for (const name of copies.slice(0, -MOST_COPIES)) await rm(join(directory, name), { force: true });

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { codeOf } from "../../lib/error-code.ts";
@@ -117,12 +117,17 @@ function editedText(before: Buffer, quota: QuotaConfiguration): Result<string, s
 function replaceFile(file: string, bytes: Buffer): void {
   const temporary = `${file}.new`;
   const { mode = 0o644 } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  const handle = openSync(temporary, "w", mode);
   try {
-    writeFileSync(handle, bytes);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
+    const handle = openSync(temporary, "w", mode);
+    try {
+      writeFileSync(handle, bytes);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
-  renameSync(temporary, file);
 }
