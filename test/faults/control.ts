@@ -126,8 +126,14 @@ export class FaultControl {
       : new FaultControl(mkdtempSync(join(tmpdir(), "nuthatch-faults-")), library, under);
   }
 
-  /** Counts from 1. Undefined: nothing goes wrong. */
-  arm(fault: Fault | undefined, messages: boolean): void {
+  /**
+   * Counts from 1. Undefined: nothing goes wrong. `messages`: whether messages between processes and answers count;
+   * `port`: requests to this port count.
+   */
+  arm(
+    fault: Fault | undefined,
+    { messages, port = 0 }: { readonly messages: boolean; readonly port?: number | undefined },
+  ): void {
     this.#set("armed", 0);
     for (const field of FIELDS) this.#set(field, 0);
     // The processes have the file open.
@@ -138,12 +144,13 @@ export class FaultControl {
       this.#set("error", constants.errno[fault.mode === "full" ? "ENOSPC" : fault.code]);
     }
     this.#set("messages", messages ? 1 : 0);
+    this.#set("port", port);
     this.#set("armed", 1);
   }
 
   /** Lets the first operation of a kind go wrong: the operations before are counted first. */
   armAt(mode: Mode, kind: Kind): void {
-    this.arm({ mode, at: 1, code: "EIO" }, false);
+    this.arm({ mode, at: 1, code: "EIO" }, { messages: false });
     this.#set("only", KINDS.indexOf(kind) + 1);
   }
 

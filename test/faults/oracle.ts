@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { STATUS } from "../../src/http/errors.ts";
 import type { TruncationJson } from "../support/jobs/truncations.ts";
 import type { UsageJson } from "../support/server/server.ts";
-import { isWholePng, scanStore } from "../support/stores/store-scan.ts";
+import { isWholePng } from "../support/stores/store-scan.ts";
 import { until } from "../support/until.ts";
+import type { Mode } from "./control.ts";
 import { type JobView, LAST_ZOOM, type Trial } from "./trial.ts";
 
 /*
@@ -48,6 +49,7 @@ export async function judge(trial: Trial): Promise<readonly string[]> {
   });
   if (notReady.length > 0) return notReady;
   return [
+    ...(await stateIsComplete(trial)),
     ...(await jobsEnd(trial)),
     ...(await usageIsExact(trial)),
     ...(await isVerified(trial)),
@@ -56,6 +58,14 @@ export async function judge(trial: Trial): Promise<readonly string[]> {
     // The reads have rendered tiles.
     ...(await usageIsExact(trial)),
   ];
+}
+
+/** No start takes the state for lost, unless the scenario has removed it. */
+async function stateIsComplete(trial: Trial): Promise<readonly string[]> {
+  if (trial.hasLostState) return [];
+  const status = await trial.get<{ stateLoss: { file: string; reason: string } | null }>("/api/v1/status");
+  if (status === undefined) return ["the status is not answered"];
+  return status.stateLoss === null ? [] : [`the state is taken for lost: ${JSON.stringify(status.stateLoss)}`];
 }
 
 async function jobsEnd(trial: Trial): Promise<readonly string[]> {
@@ -79,10 +89,10 @@ function usageIsExact(trial: Trial): Promise<readonly string[]> {
     const answer = await trial.get<UsageJson>("/api/v1/usage");
     if (answer === undefined) return "it is not answered";
     const { total, bytesOnDisk, layers } = answer;
-    const found = scanStore(trial.dataDir);
+    const found = await trial.scan();
     const [reported, counted] = [
       `${total.tiles} tiles, ${total.bytes} bytes, ${bytesOnDisk} on disk`,
-      `${found.tiles} tiles, ${found.bytes} bytes, ${found.bytesOnDisk} on disk`,
+      `${found.tiles} tiles, ${found.bytes} bytes, ${found.bytesOnDisk ?? bytesOnDisk} on disk`,
     ];
     if (reported !== counted) return `reported ${reported}, found ${counted}`;
     const torn = found.files.filter((file) => file.endsWith(".png") && !isWholePng(file));
@@ -135,8 +145,11 @@ async function nothingOldIsReadable(trial: Trial): Promise<readonly string[]> {
   return problems;
 }
 
-/** Names of files that only an interrupted change leaves behind. */
-const LEFTOVER = /^\.nuthatch-(?!store$|alive$)|\.new$|\.tmp$|\.part$/;
+/**
+ * Names of files that only an interrupted change leaves behind. The next change of a file overwrites its `.new`: there
+ * is never more than one.
+ */
+const LEFTOVER = /^\.nuthatch-(?:backup-|.*-\d+-\d+-\d+$)|\.tmp$|\.part$/;
 
 /** Returns the files of which no reader will ever see anything. */
 export async function leftovers(trial: Trial): Promise<readonly string[]> {
@@ -172,12 +185,14 @@ function asideIn(trial: Trial): readonly string[] {
 }
 
 /** Faults of the program itself, in what it has answered and logged. */
-export function faultsIn(trial: Trial): readonly string[] {
+export function faultsIn(trial: Trial, mode: Mode | undefined): readonly string[] {
   const answers = trial.answers
     .filter(({ status }) => status >= 500 && !DOCUMENTED.has(status))
     .map(({ request, status, text }) => `${request} was answered with ${status}: ${text}`);
   const lines = trial.log
     .split("\n")
+    // The fault itself is a renderer that ends.
+    .filter((line) => mode !== "die" || !line.includes("the renderer has ended"))
     .filter((line) => /TypeError|ReferenceError|RangeError|AssertionError|nhandled|uncaught|by a fault"/.test(line));
   return [...new Set([...answers, ...lines.map((line) => `logged: ${line}`)])];
 }

@@ -1,7 +1,9 @@
+import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chanceOf } from "../soak/chance.ts";
 import { startDatedMap } from "../support/upstream/dated-map.ts";
 import { countsMessages, type Fault, isMode, MODES, type Mode, type Operation } from "./control.ts";
+import { endServices } from "./places.ts";
 import { canRun, faultText, type Outcome, run } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios.ts";
@@ -9,7 +11,7 @@ import { SCENARIOS } from "./scenarios.ts";
 /*
  * npm run faults [-- --scenario NAME --mode MODE --at N --code EIO --each K --seed S --count]
  * Without options: each scenario, each mode, each operation. `--each K`: at most K operations of each scenario and mode, of as many
- * kinds as possible, drawn by the seed. `--count`: only counts the operations.
+ * kinds as possible, drawn by the seed. `--count`: only counts the operations, for `operations.json`. `--program PATH`: of another build.
  */
 
 const { values } = parseArgs({
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     each: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     count: { type: "boolean", default: false },
+    program: { type: "string" },
     log: { type: "boolean", default: false },
   },
 });
@@ -75,8 +78,9 @@ const concerns = (mode: Mode, { kind }: Operation): boolean =>
 
 async function runAll(scenario: Scenario): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
-  const go = async (fault: Fault | undefined, messages?: boolean): Promise<Outcome> => {
-    const outcome = await run(scenario, map, fault, messages);
+  const go = async (fault: Fault | undefined): Promise<Outcome> => {
+    const messages = fault === undefined || countsMessages(fault.mode);
+    const outcome = await run(scenario, map, fault, { messages, program: values.program });
     outcomes.push(outcome);
     if (fault !== undefined || outcome.problems.length > 0) tell(outcome);
     return outcome;
@@ -85,10 +89,13 @@ async function runAll(scenario: Scenario): Promise<readonly Outcome[]> {
     for (const mode of modes) await go({ mode, at: Number(values.at), code });
     return outcomes;
   }
-  const { operations: all } = await go(undefined, true);
+  const { operations: all } = await go(undefined);
   const ofFiles = all.filter(({ kind }) => !["message", "answer"].includes(kind));
   console.log(`${scenario.name}: ${ofFiles.length} operations on files, ${all.length - ofFiles.length} messages`);
-  if (values.count) return outcomes;
+  if (values.count) {
+    counted[scenario.name] = { files: ofFiles.length, messages: all.length - ofFiles.length };
+    return outcomes;
+  }
   for (const mode of modes) {
     const operations = countsMessages(mode) ? all : ofFiles;
     const isWanted = (operation: Operation): boolean => concerns(mode, operation);
@@ -103,15 +110,23 @@ async function runAll(scenario: Scenario): Promise<readonly Outcome[]> {
 
 if (!canRun()) throw new Error("faults need Linux and a C compiler (cc)");
 const map = await startDatedMap();
+const counted: Record<string, { readonly files: number; readonly messages: number }> = {};
 const began = Date.now();
 let runs = 0;
 let faults = 0;
 for (const scenario of scenarios) {
+  if (scenario.place?.missing !== undefined) {
+    console.log(`SKIPPED: ${scenario.name}: ${scenario.place.missing}`);
+    continue;
+  }
   const outcomes = await runAll(scenario);
   runs += outcomes.length;
   faults += outcomes.filter(({ problems }) => problems.length > 0).length;
 }
+if (values.count && wanted === undefined)
+  writeFileSync(new URL("operations.json", import.meta.url), `${JSON.stringify(counted, null, 2)}\n`);
 await map.upstream.close();
+await endServices();
 console.log(
   `${scenarios.length} scenarios, ${runs} runs, ${faults} with faults, ${Math.round((Date.now() - began) / 1000)} s, seed ${values.seed}`,
 );

@@ -2,6 +2,7 @@ import { until } from "../support/until.ts";
 import type { DatedMap } from "../support/upstream/dated-map.ts";
 import { countsMessages, type Fault, FaultControl, type Operation } from "./control.ts";
 import { faultsIn, judge, leftovers, nothingIsLeft } from "./oracle.ts";
+import { HERE } from "./places.ts";
 import type { Scenario, Steps } from "./scenario.ts";
 import { newDirectory, Trial } from "./trial.ts";
 
@@ -25,25 +26,36 @@ export const canRun = (): boolean => {
   return control !== undefined;
 };
 
-/** Runs a scenario with one fault, or without one, restarts the server, and judges it. */
+/**
+ * Runs a scenario with one fault, or without one, restarts the server, and judges it. `messages`: whether messages count;
+ * `program`: the path of another build.
+ */
 export async function run(
   scenario: Scenario,
   map: DatedMap,
   fault: Fault | undefined,
-  messages = fault !== undefined && countsMessages(fault.mode),
+  {
+    messages = fault !== undefined && countsMessages(fault.mode),
+    program,
+  }: { readonly messages?: boolean; readonly program?: string | undefined } = {},
 ): Promise<Outcome> {
   const directory = newDirectory();
   const control = FaultControl.start([directory]);
   if (control === undefined) throw new Error("there is no C compiler");
   map.version = 1;
-  const trial = Trial.in(directory, control, map, (own) => scenario.options(map.upstream.url, own));
+  const { place = HERE } = scenario;
+  const port = await place.start();
+  const trial = new Trial({ control, map, place }, directory, {
+    ...scenario.options(map.upstream.url, directory),
+    ...(program === undefined ? {} : { program }),
+  });
   const problems: string[] = [];
   let operations: readonly Operation[] = [];
   try {
     await trial.start();
     const steps = scenario.begin(trial);
     await steps.prepare?.();
-    control.arm(fault, messages);
+    control.arm(fault, { messages, port });
     problems.push(...(await acted(trial, steps, fault)));
     control.disarm();
     operations = control.operations();
@@ -60,7 +72,7 @@ export async function run(
   }
   const hit = control.hit?.text;
   await trial.killAll();
-  problems.push(...faultsIn(trial));
+  problems.push(...faultsIn(trial, fault?.mode));
   await trial.close();
   control.close();
   return { scenario: scenario.name, fault, hit, operations, problems, log: trial.log };

@@ -1,4 +1,5 @@
 import type { ServerOptions } from "../support/server/server.ts";
+import type { Place } from "./places.ts";
 import type { Trial } from "./trial.ts";
 
 /**
@@ -9,6 +10,8 @@ export interface Scenario {
   readonly name: string;
   /** The configuration and the environment of the server. `url`: the map server of its layers; `directory`: the trial's. */
   options(url: string, directory: string): ServerOptions;
+  /** Where the server has its state and its tiles; absent: in its data directory. */
+  readonly place?: Place;
   begin(trial: Trial): Steps;
 }
 

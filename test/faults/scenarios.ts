@@ -4,6 +4,7 @@ import { CONFIGURATION } from "./scenarios/configuration.ts";
 import { EXCHANGE } from "./scenarios/exchange.ts";
 import { JOBS } from "./scenarios/jobs.ts";
 import { STARTS } from "./scenarios/starts.ts";
+import { STORES } from "./scenarios/stores.ts";
 import { TRUNCATIONS } from "./scenarios/truncations.ts";
 import { USAGE } from "./scenarios/usage.ts";
 
@@ -15,4 +16,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ACCESS,
   ...EXCHANGE,
   ...STARTS,
+  ...STORES,
 ];

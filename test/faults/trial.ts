@@ -8,6 +8,7 @@ import { type ServerOptions, startServer, type TestServer } from "../support/ser
 import { until } from "../support/until.ts";
 import { type DatedMap, versionOf } from "../support/upstream/dated-map.ts";
 import type { FaultControl } from "./control.ts";
+import type { Place, Scan } from "./places.ts";
 
 /** An answer of the server. Status 0: the connection was refused or lost. */
 export interface Answer {
@@ -45,6 +46,8 @@ export class Trial {
   readonly floors = new Map<string, number>();
   /** Jobs whose request was answered with success. */
   readonly accepted = new Set<number>();
+  /** Whether the scenario has removed the state database. */
+  hasLostState = false;
   /** Headers of all requests, such as credentials. */
   headers: Readonly<Record<string, string>> = {};
   /** The logs of the servers so far. */
@@ -53,23 +56,31 @@ export class Trial {
   #server: TestServer | undefined;
   #ending = new AbortController();
 
-  private constructor(control: FaultControl, map: DatedMap, directory: string, options: ServerOptions) {
-    this.control = control;
-    this.map = map;
+  readonly #place: Place;
+
+  constructor(
+    parts: { readonly control: FaultControl; readonly map: DatedMap; readonly place: Place },
+    directory: string,
+    options: ServerOptions,
+  ) {
+    this.control = parts.control;
+    this.map = parts.map;
+    this.#place = parts.place;
     this.directory = directory;
     this.dataDir = join(directory, "data");
     this.makeDataDir();
-    const env = { ...options.env, ...control.env };
-    this.#options = { ...options, env, dataDir: this.dataDir, under: ["setsid"] };
+    const placed = parts.place.options(options, directory);
+    this.#options = {
+      ...placed,
+      env: { ...placed.env, ...this.control.env },
+      dataDir: this.dataDir,
+      under: ["setsid"],
+    };
   }
 
-  static in(
-    directory: string,
-    control: FaultControl,
-    map: DatedMap,
-    options: (directory: string) => ServerOptions,
-  ): Trial {
-    return new Trial(control, map, directory, options(directory));
+  /** Counts the tiles of the store. */
+  async scan(): Promise<Scan> {
+    return this.#place.scan(this.directory);
   }
 
   get server(): TestServer {
@@ -102,7 +113,7 @@ export class Trial {
     }
   }
 
-  /** Changes the configuration of the next starts. */
+  /** Changes the configuration of the next starts. Only for a server whose state and tiles are in its data directory. */
   configure(configuration: string): void {
     this.#options = { ...this.#options, configuration };
   }

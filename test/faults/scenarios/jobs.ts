@@ -48,6 +48,26 @@ const reseed: Scenario = {
   },
 };
 
+/** The first tile of other parameters writes a file that describes them. */
+const seedOfStyle: Scenario = {
+  name: "seed of a style",
+  options: layersOf(["a"], "", 'parameterFilters: [{ type: string, key: STYLES, default: "", values: ["", x] }]'),
+  begin: (trial) => {
+    let id: number | undefined;
+    return {
+      prepare: () => trial.seeded("a", { zoomStop: 0 }),
+      act: async () => {
+        id = await trial.job({ layer: "a", type: "seed", zoomStop: 0, parameters: { STYLES: "x" } });
+        await trial.ended(id);
+      },
+      check: async () => {
+        const job = await trial.ended(id);
+        return id === undefined || job?.state === "done" ? [] : [`the seed: ${view(job)}`];
+      },
+    };
+  },
+};
+
 const misses: Scenario = {
   name: "misses of users",
   options: layersOf(["a"]),
@@ -238,6 +258,7 @@ const runSchedule: Scenario = {
 export const JOBS: readonly Scenario[] = [
   seed,
   reseed,
+  seedOfStyle,
   misses,
   killAll,
   cancel,

@@ -94,6 +94,7 @@ const adoption = start(
     await trial.stop();
     removeState(trial);
     trial.accepted.clear();
+    trial.hasLostState = true;
   },
   (tiles) => tiles === 26,
 );
@@ -115,4 +116,39 @@ const migration = start(
   (tiles) => tiles === 21,
 );
 
-export const STARTS: readonly Scenario[] = [first, inOrder, afterKill, afterTruncation, adoption, migration];
+const ACCOUNT = { Authorization: `Basic ${Buffer.from("geowebcache:secured").toString("base64")}` };
+
+/** The first start makes GeoWebCache's sample files, with its account. */
+const firstOnGeoWebCache: Scenario = {
+  name: "first start on a directory of GeoWebCache",
+  options: (_, directory) => ({ env: { NUTHATCH_GEOWEBCACHE: join(directory, "gwc") } }),
+  begin: (trial) => ({
+    prepare: async () => {
+      await trial.killAll();
+      for (const name of [trial.dataDir, join(trial.directory, "gwc")]) rmSync(name, { recursive: true });
+      trial.makeDataDir();
+      trial.headers = ACCOUNT;
+    },
+    act: async () => {
+      await trial.started();
+      await trial.send("GET", "/rest/layers.json");
+    },
+    check: async () => {
+      const layers = await trial.send("GET", "/rest/layers.json");
+      const open = await trial.send("GET", "/rest/layers.json", undefined, {});
+      return layers.text.includes("topp:states") && open.status === 401
+        ? []
+        : [`the layers: ${layers.status} ${layers.text}, without an account: ${open.status}`];
+    },
+  }),
+};
+
+export const STARTS: readonly Scenario[] = [
+  first,
+  firstOnGeoWebCache,
+  inOrder,
+  afterKill,
+  afterTruncation,
+  adoption,
+  migration,
+];
