@@ -30,8 +30,8 @@ export interface StoreDirectoryOptions {
 
 /** The prefix of temporary files. The instance, and what identifies the process, follow it. */
 const TEMPORARY = ".nuthatch-";
-/** The process, the thread and the number of a temporary file. Other files of the store have names without them. */
-const NUMBERS = /-\d+-\d+-\d+$/;
+/** A temporary file has a number at its end. Other files of the store do not. */
+const NUMBER = /-\d+$/;
 let temporaries = 0;
 
 /** The directory of a store, with a directory for each layer, and the state that the parts of the store share. */
@@ -63,7 +63,7 @@ export class StoreDirectory {
 
   /** Returns whether a file name belongs to a temporary file of another process. */
   isLeftover(name: string): boolean {
-    return name.startsWith(TEMPORARY) && NUMBERS.test(name) && !name.startsWith(this.#prefix);
+    return name.startsWith(TEMPORARY) && NUMBER.test(name) && !name.startsWith(this.#prefix);
   }
 
   /** Writes a small file, which is whole as soon as it is there. @throws the error of the system */
