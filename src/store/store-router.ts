@@ -211,9 +211,17 @@ export class StoreRouter extends LayerStores implements Store {
     for (const [store, own] of this.#namesByStore(names)) if (own.length > 0) store.restore(id, own);
   }
 
-  /** An unavailable store is skipped. The next start discards its tiles, because they have no record. */
+  /** @throws StoreError of the first store that is unavailable, after the tiles of the other stores are discarded */
   discard(id: string): void {
-    for (const { store } of this.#stores) ifAvailable(() => store.discard(id));
+    let fault: StoreError | undefined;
+    for (const { store } of this.#stores)
+      try {
+        store.discard(id);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        fault ??= error;
+      }
+    if (fault !== undefined) throw fault;
   }
 
   /** Returns the ids in the stores that are available. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -43,6 +43,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
   const store = createFileStore(inDirectory(join(root, "tiles")));
   const ledger = new Ledger({ db, store, boot: "boot", clock });
   const expired: (readonly [string, number])[] = [];
+  let sweeps = 0;
   const renders: RenderControl = {
     ...idleRenders,
     expireBefore: (layer, beforeMs) => void expired.push([layer, beforeMs]),
@@ -57,7 +58,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     ledgerTruncations: new LedgerTruncations(db, store, ledger, renders, silentLog),
     renders,
     undoSeconds: () => undoSeconds,
-    reclaim: { sweep: () => undefined },
+    reclaim: { sweep: () => void sweeps++ },
     restored: () => undefined,
     changed: () => undefined,
     clock,
@@ -79,7 +80,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     ledger.writers.close(cells);
   };
   const isStored = (layer: string, x: number): boolean => store.stat(address(layer, x)) !== undefined;
-  return { clock, store, ledger, service, put, isStored, expired };
+  return { clock, store, ledger, service, put, isStored, expired, swept: () => sweeps };
 }
 
 test("an undo brings back the tiles of the truncation and discards those stored since", async () => {
@@ -207,6 +208,27 @@ test("after a restart, files without a record are given up, and a record without
   expect(store.asideIds()).toEqual([]);
   service.tick();
   expect(await service.truncation(id)).toMatchObject({ state: "reclaimed" });
+});
+
+test("tiles of truncations whose time ends while the store is away are discarded when it is back", async () => {
+  const { service, put, store, clock, swept } = start();
+  await put("a", 0);
+  const { id } = await service.truncate(hard("a"), null);
+  await put("b", 0);
+  renameSync(join(root, "tiles"), join(root, "away"));
+  clock.pass(WINDOW_SECONDS * 1000);
+  service.tick();
+  expect(await service.truncation(id)).toMatchObject({ state: "reclaimed" });
+  service.tick();
+  renameSync(join(root, "away"), join(root, "tiles"));
+  const kept = await service.truncate(hard("b"), null);
+  expect(store.asideIds()).toEqual([String(id), String(kept.id)]);
+  const before = swept();
+  service.tick();
+  expect(store.asideIds()).toEqual([String(kept.id)]);
+  expect(swept()).toBe(before + 1);
+  service.tick();
+  expect(swept(), "nothing is owed any more").toBe(before + 1);
 });
 
 test("a soft truncation expires the layer's tiles from its time on, until it is undone", async () => {

@@ -7,6 +7,7 @@ import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
+import { ifAvailable, isDone } from "../store/tile-store.ts";
 import type { TruncationStore } from "../store/truncation-store.ts";
 import type { MassTruncationFilter, MassTruncationRequest } from "./mass-truncation.ts";
 import type { MassTruncationStore, RecordedView } from "./mass-truncation-store.ts";
@@ -57,6 +58,8 @@ export class MassTruncationService {
   readonly #parts: MassTruncationParts;
   /** Hard truncations that can be undone, whose tiles still occupy space. */
   readonly #undoable = new Map<number, Undoable>();
+  /** Whether a store may have tiles of ended truncations, because it was unavailable when they were to be discarded. */
+  #isDiscardOwed: boolean;
   #softTimes: ReadonlyMap<LayerName, number>;
 
   constructor(parts: MassTruncationParts) {
@@ -78,7 +81,8 @@ export class MassTruncationService {
       this.#undoable.set(aside.id, { layer: aside.layer, untilMs: isThere ? clock.monotonicNow() + leftMs : 0 });
     }
     // Files without a record come from a kill between the record and the rename, or from another database.
-    for (const id of there) store.discard(id);
+    this.#isDiscardOwed = mayBeAway;
+    this.#discard(there);
     ledger.truncated.truncateVanished();
     this.#softTimes = truncations.softTimes();
   }
@@ -343,7 +347,7 @@ export class MassTruncationService {
   /** Writes the records, then discards the files. After a kill in between, the next start discards the files. */
   #reclaim(ids: readonly number[], by: string | null): void {
     if (ids.length === 0) return;
-    const { truncations, ledger, store, reclaim, clock } = this.#parts;
+    const { truncations, ledger, reclaim, clock } = this.#parts;
     // A full disk may refuse the records. The files are discarded in any case, and `tick` writes the records when there
     // is space.
     for (const id of ids)
@@ -358,14 +362,36 @@ export class MassTruncationService {
       for (const id of ids) this.#undoable.delete(id);
       for (const id of ids) this.#reported(id);
     } finally {
-      for (const id of ids) store.discard(String(id));
+      this.#discard(ids.map(String));
       reclaim.sweep();
     }
   }
 
-  /** Reclaims the space of truncations whose time to undo has passed. */
+  /** Discards the tiles of ended truncations. `#discardOwed` discards the tiles in stores that are unavailable now. */
+  #discard(ids: Iterable<string>): void {
+    for (const id of ids) if (!isDone(() => this.#parts.store.discard(id))) this.#isDiscardOwed = true;
+  }
+
+  /** Discards the tiles without a record of a truncation, in stores that have become available again. */
+  #discardOwed(): void {
+    const { truncations, store, reclaim } = this.#parts;
+    const ids = ifAvailable(() => store.asideIds());
+    if (ids === undefined) return;
+    const there = new Set(ids);
+    for (const state of ["kept", "undoing"] as const)
+      for (const { aside } of truncations.asides(state)) there.delete(String(aside.id));
+    this.#isDiscardOwed = store.isPartlyAway === true;
+    this.#discard(there);
+    if (there.size > 0) reclaim.sweep();
+  }
+
+  /**
+   * Reclaims the space of truncations whose time to undo has passed, and the space that could not be reclaimed while a
+   * store was unavailable.
+   */
   tick(): void {
     const nowMs = this.#parts.clock.monotonicNow();
+    if (this.#isDiscardOwed) this.#discardOwed();
     this.#reclaimWhere(({ untilMs }) => untilMs <= nowMs);
   }
 

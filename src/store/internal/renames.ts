@@ -37,7 +37,11 @@ export function renamesIn({
 }): Renames {
   const trash = join(root, TRASH);
   for (const directory of [trash, join(root, ASIDE)]) makeAhead(disk, directory);
-  const asideParts = (): string[] => namesIn(disk, join(root, ASIDE));
+  const asideParts = (): string[] => {
+    const parts = namesIn(disk, join(root, ASIDE));
+    if (parts.length === 0) expectRoot();
+    return parts;
+  };
   const asideOf = (id: string): string[] => asideParts().filter((part) => part.startsWith(`${id}-`));
 
   /** Renames a name under the root into a directory under the root. Appends a number if the new name is taken. */

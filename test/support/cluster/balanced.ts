@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schemaOf, sharedPostgres } from "../postgres/postgres.ts";
+import { removed } from "../removed.ts";
 import type { ServerOptions, TestServer } from "../server/test-server.ts";
 import { isReady } from "../until.ts";
 
@@ -71,7 +72,7 @@ export async function startBalanced(all: ServerOptions, nodes: number, startOne:
     },
     async close() {
       await kill("SIGKILL");
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      await removed(dataDir);
     },
   };
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schemaOf, sharedPostgres } from "../postgres/postgres.ts";
+import { removed } from "../removed.ts";
 import { startServer, type TestServer } from "../server/server.ts";
 import { smallTiles, wmsConfiguration } from "../server/wms-configuration.ts";
 
@@ -95,7 +96,7 @@ export function newCluster(options: ClusterOptions): TestCluster {
     },
     async close() {
       await Promise.all([...nodes.values()].map((node) => node.close()));
-      rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      await removed(directory);
     },
   };
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { severalNodes, startBalanced, TEST_NODES } from "../cluster/balanced.ts";
 import { schemaOf, sharedPostgres } from "../postgres/postgres.ts";
+import { removed } from "../removed.ts";
 import { prefixOf, S3_OF_ALL } from "../s3/env.ts";
 import { until } from "../until.ts";
 import { PROGRAM } from "./program.ts";
@@ -109,8 +110,7 @@ function running(
     },
     async close() {
       await kill("SIGKILL");
-      // Its renderers end a moment after it, and may still write.
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      await removed(dataDir);
     },
   };
 }
