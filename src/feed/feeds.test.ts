@@ -24,8 +24,12 @@ function polling() {
   const layer = layerNamed("a", {
     updateSources: [
       {
-        ...{ type: "georss", url: "http://127.0.0.1:9/?{lastUpdate}", gridSet: "EPSG:900913", pollSeconds: POLL_SECONDS },
-        ...{ operation: "truncate", threadCount: 1 },
+        type: "georss",
+        url: "http://127.0.0.1:9/?{lastUpdate}",
+        gridSet: "EPSG:900913",
+        pollSeconds: POLL_SECONDS,
+        operation: "truncate",
+        threadCount: 1,
       },
     ],
   });

@@ -1,9 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createVitest, type TestCase, type Vitest } from "vitest/node";
 import { readSabotages, type Sabotage } from "./sabotages.ts";
 
 /*
@@ -14,12 +13,24 @@ import { readSabotages, type Sabotage } from "./sabotages.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const WORKERS = 2;
 
+/** A failed test: its full name, and the first line of its first error. */
 interface Failure {
-  /** The file and the name of the test. */
   readonly test: string;
   readonly error: string;
-  /** Whether an assertion has failed, in contrast to a patched file that cannot be loaded or run. */
-  readonly isAssertion: boolean;
+}
+
+/** The part of vitest's report in JSON that is read here. */
+interface Report {
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
 }
 
 /** Copies the files of the work tree, committed or not, and links its packages. */
@@ -33,49 +44,45 @@ function copySources(scratch: string): void {
   symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
 }
 
-/** Runs test files of the copy until the first failure. Returns the failures; several tests may run at once. */
-async function runTests(vitest: Vitest, tests: readonly string[]): Promise<readonly Failure[]> {
-  const paths = new Set(tests.map((path) => join(vitest.config.root, path)));
-  const specifications = [...paths].flatMap((path) => vitest.getModuleSpecifications(path));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  const failed = testModules
-    .filter(({ moduleId }) => paths.has(moduleId))
-    .flatMap((module) => {
-      const file = relative(vitest.config.root, module.moduleId);
-      const loading = module.errors().map(({ message }) => ({ test: file, error: message, isAssertion: false }));
-      return [...loading, ...[...module.children.allTests("failed")].map((test) => failureOf(file, test))];
-    });
-  const outside = unhandledErrors.map((error) => ({ test: "no test", error: String(error), isAssertion: false }));
-  return [...failed, ...outside];
+/**
+ * Runs test files in the copy, as the gate runs them. They build the program if they run it.
+ * @param bail whether the first failure ends the run
+ */
+function runTests(scratch: string, tests: readonly string[], bail: boolean): readonly Failure[] {
+  const report = join(scratch, "report.json");
+  rmSync(report, { force: true });
+  const options = ["--project=!postgres", `--maxWorkers=${WORKERS}`, "--no-cache", ...(bail ? ["--bail=1"] : [])];
+  const { stderr } = spawnSync(
+    process.execPath,
+    ["node_modules/vitest/vitest.mjs", "run", ...tests, ...options, "--reporter=json", `--outputFile=${report}`],
+    { cwd: scratch, env: { ...process.env, NUTHATCH_GATE: "1" }, encoding: "utf8", maxBuffer: 2 ** 28 },
+  );
+  if (!existsSync(report)) return [{ test: "vitest", error: stderr.trim().split("\n").at(-1) ?? "" }];
+  const { success, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
+  const failures = testResults.flatMap(({ name, message, assertionResults }) => {
+    const file = relative(scratch, name);
+    const failed = assertionResults.filter(({ status }) => status === "failed");
+    if (message !== "" && failed.length === 0) return [{ test: file, error: message }];
+    return failed.map(({ fullName, failureMessages: [error = ""] }) => ({ test: `${file}: ${fullName}`, error }));
+  });
+  return success || failures.length > 0 ? failures : [{ test: "vitest", error: "an error outside of a test" }];
 }
 
-function failureOf(file: string, test: TestCase): Failure {
-  const [error] = test.result().errors ?? [];
-  // fast-check has the assertion as the cause of its error.
-  const isAssertion = [error, error?.cause].some((one) => one?.name === "AssertionError");
-  return { test: `${file}: ${test.fullName}`, error: error?.message.split("\n", 1)[0] ?? "", isAssertion };
-}
+/** Returns whether a test has failed by its assertion, and not because the patched file cannot be loaded or run. */
+const isAssertion = ({ error }: Failure): boolean => /^(?:AssertionError|Error: Property failed)/.test(error);
 
-/** Whether a test file runs the built program. */
-const runsProgram = (file: string): boolean => file.startsWith("test/");
-
-/** Applies a sabotage and returns whether its tests find it. Prints a line. */
-async function isFound(vitest: Vitest, { name, file, tests, changed }: Sabotage): Promise<boolean> {
-  const { root: scratch } = vitest.config;
+/** Applies a sabotage and returns whether its tests found it. Prints a line. */
+function isFound(scratch: string, { name, file, tests }: Sabotage): boolean {
   const startMs = performance.now();
-  const apply = (...options: string[]): void => {
-    execFileSync("git", ["apply", ...options, file], { cwd: scratch });
-    for (const path of changed) vitest.invalidateFile(join(scratch, path));
-  };
+  const apply = (...options: string[]) => execFileSync("git", ["apply", ...options, file], { cwd: scratch });
   apply();
-  if (tests.some(runsProgram)) execFileSync(process.execPath, ["bin/prepare.mjs", "--no-docs"], { cwd: scratch });
-  const failures = await runTests(vitest, tests);
+  const failures = runTests(scratch, tests, true);
   apply("-R");
-  const found = failures.find(({ isAssertion }) => isAssertion);
+  const found = failures.find(isAssertion);
+  const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
   const [other] = failures;
-  const why = other === undefined ? "all tests passed" : `${other.test}: ${other.error}`;
-  const what = `${name} (${((performance.now() - startMs) / 1_000).toFixed(1)} s)`;
-  console.log(found === undefined ? `NOT FOUND  ${what}: ${why}` : `found      ${what}: ${found.test}`);
+  const why = other === undefined ? "all tests passed" : `${other.test}: ${other.error.split("\n")[0]}`;
+  console.log(found ? `found      ${name} (${seconds} s): ${found.test}` : `NOT FOUND  ${name} (${seconds} s): ${why}`);
   return found !== undefined;
 }
 
@@ -85,17 +92,9 @@ const scratch = mkdtempSync(join(tmpdir(), "nuthatch-sabotage-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.on("SIGINT", () => process.exit(130));
 copySources(scratch);
-process.chdir(scratch);
-// The properties have the seed of the gate, so that each run gives the same result.
-process.env["NUTHATCH_GATE"] = "1";
-const options = { watch: false, project: ["unit", "program"], maxWorkers: WORKERS, bail: 1, reporters: [{}] };
-const vitest = await createVitest("test", { root: scratch, ...options });
-await vitest.globTestSpecifications();
 
-let found = 0;
-const failures = await runTests(vitest, [...new Set(sabotages.flatMap(({ tests }) => tests))]);
-for (const { test, error } of failures) console.log(`FAILS WITHOUT A PATCH  ${test}: ${error}`);
-if (failures.length === 0) for (const sabotage of sabotages) if (await isFound(vitest, sabotage)) found++;
-console.log(`${found} of ${sabotages.length} found`);
-await vitest.close();
-process.exit(found === sabotages.length ? 0 : 1);
+const failures = runTests(scratch, [...new Set(sabotages.flatMap(({ tests }) => tests))], false);
+for (const { test, error } of failures) console.log(`FAILS WITHOUT A PATCH  ${test}: ${error.split("\n")[0]}`);
+const found = sabotages.filter((sabotage) => isFound(scratch, sabotage));
+console.log(`${found.length} of ${sabotages.length} found`);
+process.exitCode = failures.length === 0 && found.length === sabotages.length ? 0 : 1;

@@ -56,7 +56,8 @@ const isRefused = (headers: Parameters<typeof crossSiteRefusal>[0]): boolean =>
   crossSiteRefusal(headers, OWN, { ...server, trustProxy: false }) !== undefined;
 
 test("a change by a page of another site is refused", () => {
-  for (const site of ["cross-site", "same-site", "other"]) expect(isRefused({ "sec-fetch-site": site }), site).toBe(true);
+  for (const site of ["cross-site", "same-site", "other"])
+    expect(isRefused({ "sec-fetch-site": site }), site).toBe(true);
   expect(isRefused({ origin: "https://evil.example" })).toBe(true);
   expect(isRefused({ origin: "null", "sec-fetch-site": "same-origin" })).toBe(true);
 });
