@@ -33,7 +33,7 @@ function accounts(users: readonly KeptUser[]) {
     accountsChanged: (sent) => state.sent.push(sent),
     state: { fault: () => void state.faults++ },
   });
-  return { service, state };
+  return { service, state, db };
 }
 
 test("a full disk does not stop a reload that removes a user, and the tokens are deleted after it", async () => {
@@ -67,4 +67,13 @@ test("a change of the own password does not undo the change that an administrato
   expect(late).toMatchObject({ ok: false, error: { code: "conflict" } });
   expect(state.sent.at(-1)?.users).toMatchObject([{ name: "ben", passwordHash: "new" }]);
   expect(await service.changeUser("ben", { ifPasswordHash: "new", roles: ["operator"] })).toMatchObject({ ok: true });
+});
+
+test("the database has no text of a token, with which its reader could sign in", async () => {
+  const { service, db } = accounts([user("ann")]);
+  const made = await service.makeApiToken({ name: "ci", user: "ann", role: "viewer", expiresMs: null });
+  if (!made.ok) expect.fail("the token was not made");
+  const rows = JSON.stringify(db.prepare("SELECT * FROM api_token").all());
+  expect(rows).toContain("ann");
+  expect(rows).not.toContain(made.value.text);
 });

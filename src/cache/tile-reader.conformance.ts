@@ -21,9 +21,15 @@ const remembered = { kind: "remembered", failure: failed, retryAfterSeconds: 5, 
 /**
  * Reads a tile of a cache, whose upstream answers `answer`, through an implementation.
  * @param make returns the implementation in front of a cache
+ * @param staleWhileRevalidateSeconds the time for which an expired tile is served while it is rendered again
  */
-function scene(make: (cache: TileReader) => TileReader, answer: () => RenderOutcome<RenderedForUser> | Promise<never>) {
-  const layer = { ...layerNamed("a"), expireCacheSeconds: atEveryZoom(EXPIRY_SECONDS) };
+function scene(
+  make: (cache: TileReader) => TileReader,
+  answer: () => RenderOutcome<RenderedForUser> | Promise<never>,
+  staleWhileRevalidateSeconds = 0,
+) {
+  const expireCacheSeconds = atEveryZoom(EXPIRY_SECONDS);
+  const layer = layerNamed("a", { expireCacheSeconds, staleWhileRevalidateSeconds });
   const [subset] = layer.gridSubsets;
   if (subset === undefined) throw new Error("the layer has no grid set");
   const format = formatNamed("image/png");
@@ -105,6 +111,14 @@ export function tileReaderConformance(make: (cache: TileReader) => TileReader): 
     expect(await read()).toMatchObject({ kind: "failure", failure: { code: "upstream_failed" } });
     await keep(EXPIRY_SECONDS + 1);
     expect(await read()).toMatchObject({ kind: "tile", tile: { bytes: picture, isStale: true } });
+  });
+
+  test("a stale tile is served to all its readers while it is rendered once", async () => {
+    const { keep, read, seen } = scene(make, () => new Promise<never>(() => undefined), 30);
+    await keep(EXPIRY_SECONDS + 1);
+    for (let reads = 0; reads < 3; reads++)
+      expect(await read()).toMatchObject({ kind: "tile", tile: { bytes: picture, isStale: true } });
+    expect(seen.renders).toBe(1);
   });
 
   test("an unavailable store is an outcome for layers that refuse renders without it", async () => {

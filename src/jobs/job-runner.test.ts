@@ -19,6 +19,7 @@ import { ActiveJob } from "./active/active-job.ts";
 import { JobRunner } from "./job-runner.ts";
 import { JobStore } from "./record/job-store.ts";
 import { jobTables } from "./record/job-tables.ts";
+import type { NewJob } from "./record/stored-job.ts";
 import { JobAborted, type Work } from "./work.ts";
 
 const catalogue = catalogueOf([layerNamed("a")]);
@@ -31,6 +32,15 @@ let db = openTestDatabase(":memory:");
 afterEach(() => {
   db.close();
   db = openTestDatabase(":memory:");
+});
+
+const newJob = (request: JobRequest): NewJob => ({
+  request,
+  progress: emptyProgress(countRanges(request)),
+  origin: { by: null },
+  retryOf: null,
+  schedule: null,
+  hold: null,
 });
 
 /** The jobs of a server. The next instance reads the records of the previous one, as after a kill. */
@@ -67,17 +77,7 @@ function live(work: Work, maxRunningTasks = 4, clock = machineClock) {
     clock,
   });
   const lists = new JobLists({ clock, jobs, runner, state: { readSaved: async (read) => read() } });
-  const submit = (request: JobRequest): number =>
-    runner.submitAll([
-      {
-        request,
-        progress: emptyProgress(countRanges(request)),
-        origin: { by: null },
-        retryOf: null,
-        schedule: null,
-        hold: null,
-      },
-    ]).jobId;
+  const submit = (request: JobRequest): number => runner.submitAll([newJob(request)]).jobId;
   return { jobs, runner, windows, service, lists, submit, persist };
 }
 
@@ -487,4 +487,53 @@ test("a save in slices that fails half way loses nothing: the next save writes t
   );
   expect(ended.flatMap(({ tasks }) => tasks).filter(({ state }) => state !== "aborted")).toEqual([]);
   expect(live(stubborn().work).jobs.unfinished()).toEqual([]);
+});
+
+test("of the jobs of a request all are stored, or none", () => {
+  const { jobs, runner } = live(stubborn().work);
+  const fail = (): never => {
+    throw new Error("the run of the schedule cannot be written");
+  };
+  expect(() => runner.submitAll([newJob(seed), newJob(seed)], fail)).toThrow("the run of the schedule");
+  expect([jobs.unfinished(), runner.active.all()]).toEqual([[], []]);
+});
+
+test("a change that cannot be saved is refused, and leaves the job as it was", async () => {
+  const { work, begun, finishStep } = stubborn();
+  const { runner, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  const job = runner.active.get(id);
+  if (job === undefined) throw new Error("there is no job");
+  const away = vi.spyOn(db, "transaction").mockImplementation(() => {
+    throw new StateError("unavailable", "the database is away");
+  });
+  expect(() => runner.setTerms(job, { ...STANDARD_TERMS, priority: 100 })).toThrow("the database is away");
+  await expect(runner.pause(job, "paused by ann")).rejects.toThrow("the database is away");
+  away.mockRestore();
+  expect(runner.active.view(id)).toMatchObject({ paused: false, priority: STANDARD_TERMS.priority });
+  const killed = runner.endings.killScope("all", undefined, null);
+  finishStep();
+  await killed;
+});
+
+test("a pause is saved before the tasks have stopped, so that a crash does not resume the job", async () => {
+  const { work, begun, finishStep } = stubborn();
+  const { jobs, service, submit } = live(work);
+  const id = submit(seed);
+  await begun;
+  const paused = service.pause(id, "ann");
+  await turns();
+  expect(jobs.unfinished()).toMatchObject([{ id, paused: true }]);
+  finishStep();
+  expect(await paused).toMatchObject({ ok: true });
+});
+
+test("after a restart a job does not supersede the jobs that were accepted after it", async () => {
+  const before = live(stubborn().work);
+  const [first, second] = [before.submit({ ...seed, supersede: true }), before.submit(seed)];
+  const { runner } = live(stubborn().work);
+  runner.start();
+  await runner.endings.supersede(first);
+  expect(runner.active.all().map(({ id }) => id)).toEqual([first, second]);
 });

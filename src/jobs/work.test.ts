@@ -1,4 +1,4 @@
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { activeJob } from "../../test/support/jobs/active-job.ts";
 import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
 import { InstantStop } from "../../test/support/jobs/instant-stop.ts";
@@ -97,12 +97,20 @@ function machine() {
   return { db, store, ledger, marksCommitted, endMarks, storeTiles, stored, scene };
 }
 
-/** A seed of tiles that are not stored. The renders stop at their signal. */
-async function seeding(around: (work: Work) => Work = (work) => work): Promise<WorkScene> {
+/**
+ * A seed of tiles that are not stored. The renders stop at their signal.
+ * @param called called with each new generation and each render
+ */
+async function seeding(
+  around: (work: Work) => Work = (work) => work,
+  type: "seed" | "reseed" = "seed",
+  called: (what: "generation" | "render") => void = () => {},
+): Promise<WorkScene> {
   const { store, ledger, marksCommitted, storeTiles, stored, scene } = machine();
   const reservations = new Reservations();
   const render = async ({ rect }: RenderOrder, signal: AbortSignal): Promise<RenderOutcome> => {
     if (signal.aborted) return { kind: "cancelled" };
+    called("render");
     await storeTiles(rect);
     return { kind: "stored", bytes: 36, upstreamMs: 1, unchanged: [] };
   };
@@ -111,6 +119,7 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
     store,
     renders: {
       ...idleRenders,
+      startGeneration: async () => called("generation"),
       render,
       async renderBatch(orders, signal) {
         const outcomes: RenderOutcome[] = [];
@@ -140,7 +149,7 @@ async function seeding(around: (work: Work) => Work = (work) => work): Promise<W
     expect(stored(WEST)).toBe(Number(TILES));
     expect(ledger.sums.of("a").tiles).toBe(TILES);
   };
-  return { work: around(work), job: activeJob({ type: "seed", ...request }), tiles: TILES, expectDone, ...scene };
+  return { work: around(work), job: activeJob({ type, ...request }), tiles: TILES, expectDone, ...scene };
 }
 
 /** A truncate of a half of the stored tiles, which must be deleted one by one. */
@@ -193,3 +202,13 @@ describe("a seed that waits for the state database", () => workConformance(() =>
 describe("a truncate", () => workConformance(() => truncating()));
 describe("a truncate that waits for the store and the state database", () =>
   workConformance(() => truncating((work) => withStateWait(withStoreWait(work)))));
+
+test("a reseed begins one new generation, before it renders", async () => {
+  const calls: string[] = [];
+  const { work, job } = await seeding(undefined, "reseed", (what) => calls.push(what));
+  const [task] = job.tasks;
+  if (task === undefined) throw new Error("the job has no task");
+  for (let hasMore = true; hasMore; ) hasMore = await work.step(job, task, new AbortController().signal, () => false);
+  expect(calls.slice(0, 2)).toEqual(["generation", "render"]);
+  expect(calls.lastIndexOf("generation")).toBe(0);
+});

@@ -90,3 +90,16 @@ test("a change of a job is marked until it is saved, and again if the transactio
   undoMoment?.();
   expect([one.isChanged, one.markAnnounced() !== undefined]).toEqual([true, true]);
 });
+
+test("a job that goes on after a restart takes only the metatiles that it has not finished", () => {
+  const before = job();
+  const task = first(before);
+  for (let n = 0; n < 3; n++) before.take(task);
+  before.finish(task, 0n, 1, { stored: 1n }, 1n);
+  before.finish(task, 2n, 1, { stored: 1n }, 1n);
+  const { progress } = before.record(20);
+  const after = activeJob({ ranges, metatile: [1, 1] }, { progress }, true);
+  const next = first(after);
+  expect([after.take(next), after.take(next), after.take(next)]).toEqual([1n, 3n, undefined]);
+  expect([after.tally.processed, after.tally.left]).toEqual([2n, 2n]);
+});

@@ -58,3 +58,12 @@ test("another limit counts at once, and none lets everything go", () => {
   rateLimiter.begin(100, 1, START);
   expect([1, 100, null].map((limit) => rateLimiter.waitMs(limit, START + 500))).toEqual([99_500, 500, 0]);
 });
+
+test("a job that was held up for longer makes up for a tenth of a second", () => {
+  const rateLimiter = new RateLimiter<string>(() => undefined);
+  rateLimiter.begin(10, 100, START);
+  rateLimiter.begin(10, 100, START + 10_000);
+  expect(rateLimiter.waitMs(100, START + 10_000)).toBe(0);
+  rateLimiter.begin(10, 100, START + 10_000);
+  expect(rateLimiter.waitMs(100, START + 10_000)).toBe(100);
+});

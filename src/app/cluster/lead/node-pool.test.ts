@@ -34,7 +34,7 @@ function held(): { readonly promise: Promise<void>; readonly release: () => void
 }
 
 /** Starts a lead that nodes can join. The nodes are clients of real connections. */
-async function startPool(nodeLeaseMs = LONG_MS) {
+async function startPool(nodeLeaseMs = LONG_MS, lease = { isValid: true, leftMs: LONG_MS }) {
   const loaded = await loadConfiguration({ env: {}, flags: {}, cwd: "/" });
   if (!loaded.ok) expect.fail("the default configuration is valid");
   const configuration = loaded.value;
@@ -55,7 +55,7 @@ async function startPool(nodeLeaseMs = LONG_MS) {
     random: machineRandom,
     instance: OWN,
     epoch: 1,
-    lease: { isValid: true, leftMs: LONG_MS },
+    lease,
     table: {
       knownNodes: async () => ok([]),
       keepNode: async () => ok(null),
@@ -249,3 +249,13 @@ describe("nodes that answer HTTP", () =>
     }
     return { processes: pool, origins, configuration };
   }));
+
+test("a lead that has lost its lease grants no lease, and no node joins it", async () => {
+  const lease = { isValid: true, leftMs: LONG_MS };
+  const { ask, join } = await startPool(LONG_MS, lease);
+  const { lead } = await join("b");
+  expect(await lead.beat()).toBe(LONG_MS);
+  lease.isValid = false;
+  expect(await lead.beat()).toBe(0);
+  expect((await ask("c")).welcome).toMatchObject({ kind: "not_now", reason: "the lead has lost its lease" });
+});
