@@ -7,6 +7,6 @@ import { networkOf } from "../auth/throttle.ts";
  */
 export function maskedAddress(address: string): string {
   const network = networkOf(address);
-  if (isIPv4(network)) return network.replace(/\d+$/, "0");
+  if (isIPv4(network)) return `${network.split(".", 3).join(".")}.0`;
   return network.endsWith("/64") ? `${network.split(":").slice(0, 3).join(":")}::` : network;
 }
