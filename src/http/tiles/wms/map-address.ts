@@ -1,11 +1,12 @@
 import type { MapLayer, PlainPicture } from "../../../cache/map-renderer.ts";
 import type { Extent } from "../../../grid/grid-set.ts";
-import { type Catalogue, composesMaps } from "../../../layer/catalogue.ts";
-import { formatOf, type ImageFormat, type TileFormat } from "../../../layer/format.ts";
+import { type Catalogue, composesMaps, partsOf } from "../../../layer/catalogue.ts";
+import { formatOf, type TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
+import { formatOfParts } from "../../../layer/picture-format.ts";
 import { resamplingOfHint } from "../../../layer/resampling.ts";
-import { badField } from "../../../lib/refusal.ts";
+import { badField, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../request/query.ts";
 import {
@@ -132,15 +133,17 @@ function parseMap(
   const picture = { ...size.value, format: format.value, ...background.value };
   const drawn: MapLayer[] = [];
   for (const [position, layer] of layers.entries()) {
-    const own = parseMapLayer(layer, queries.value[position] ?? query, picture, {
-      extent: box.value,
-      isLowest: position === 0,
-    });
-    if (!own.ok) return own;
-    drawn.push(own.value);
+    for (const part of partsOf(catalogue, layer)) {
+      const own = parseMapLayer(part, queries.value[position] ?? query, picture, {
+        extent: box.value,
+        isLowest: drawn.length === 0,
+      });
+      if (!own.ok) return own;
+      drawn.push(own.value);
+    }
   }
   const [bottom, ...upper] = drawn;
-  if (bottom === undefined) throw new Error("a map has a layer");
+  if (bottom === undefined) return withCode(unknownLayer(lowest.name), "LayerNotDefined");
   return ok({ kind: "map", request: { ...picture, layers: [bottom, ...upper], extent: box.value } });
 }
 
@@ -190,9 +193,6 @@ const noPicture = (query: Query): Refused =>
 const hasFormat = (formats: readonly TileFormat[], { mimeType }: TileFormat): boolean =>
   formats.some((one) => one.mimeType === mimeType);
 
-const imageFormats = ({ formats }: Layer): readonly ImageFormat[] =>
-  formats.flatMap((format) => (format.kind === "image" ? [format] : []));
-
 /** Parses the style and the dimensions of a layer, and chooses its tiles. */
 function parseMapLayer(
   layer: Layer,
@@ -206,7 +206,7 @@ function parseMapLayer(
   if (!parameters.ok) return parameters;
   const unknownStyle = refuseUnknownStyle(layer, query);
   if (unknownStyle !== undefined) return unknownStyle;
-  const format = tileFormat(layer, picture, isLowest);
+  const format = formatOfParts(layer, picture.format, !isLowest || showsBackground(picture));
   if (format === undefined)
     return withCode(
       badField("LAYERS", "layers of pictures, because only pictures can be composed", layer.name),
@@ -218,16 +218,4 @@ function parseMapLayer(
     { layer, subset, format, parameters: parameters.value, resampling },
     { extent, width: picture.width, height: picture.height },
   );
-}
-
-/**
- * Returns the format of the tiles of a layer: the format of the map, unless its tiles would hide the layers or the
- * background below. Undefined if the layer has no pictures.
- */
-function tileFormat(layer: Layer, picture: PlainPicture, isLowest: boolean): ImageFormat | undefined {
-  const formats = imageFormats(layer);
-  const hides = ({ encoding }: ImageFormat): boolean => encoding === "jpeg" && (!isLowest || showsBackground(picture));
-  const same = formats.find(({ mimeType }) => mimeType === picture.format.mimeType);
-  const candidates = [...(same === undefined ? [] : [same]), ...formats];
-  return candidates.find((one) => !hides(one)) ?? candidates[0];
 }

@@ -7,6 +7,7 @@ import { type ImageFormat, PNG } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
+import { imageFormats } from "../../../layer/picture-format.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
@@ -38,8 +39,7 @@ export const composesAnyMap = onceEach((catalogue: Catalogue): boolean =>
 
 /** Returns the formats of pictures in the capabilities. */
 export const mapFormats = onceEach((catalogue: Catalogue): readonly ImageFormat[] => {
-  const formats = advertisedLayers(catalogue).flatMap((layer) => layer.formats);
-  const pictures = formats.flatMap((format) => (format.kind === "image" ? [format] : []));
+  const pictures = imageFormats(advertisedLayers(catalogue).flatMap(({ formats }) => formats));
   return [...new Map(pictures.map((format) => [format.mimeType, format])).values()];
 });
 
