@@ -1,26 +1,33 @@
 import { expect, test } from "vitest";
 import { formatNamed, gridSetNamed, layerNamed } from "../../test/support/layer.ts";
+import type { TileRect } from "../grid/grid-set.ts";
 import type { Composed } from "../image/compose.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import type { MapRefused } from "../render/renderers.ts";
-import { MapRenderer, type MapRequest } from "./map-renderer.ts";
+import { type MapLayer, MapRenderer, type MapRequest } from "./map-renderer.ts";
 import { failureOf } from "./tile-failure.ts";
 import type { TileOutcome } from "./tile-reader.ts";
 
 const subset = gridSubset(gridSetNamed("EPSG:4326"), {});
 const format = formatNamed("image/png");
 if (format.kind !== "image") throw new Error("PNG is no picture");
-const REQUEST: MapRequest = {
+const LAYER: MapLayer = {
   layer: layerNamed("a", { gridSubsets: [subset] }),
   subset,
   format,
   parameters: { id: "", values: {} },
+  rect: undefined,
+  z: 0,
+  resampling: "bilinear",
+};
+const REQUEST: MapRequest = {
+  layers: [LAYER],
+  format,
   extent: { minX: 0, minY: 0, maxX: 10, maxY: 10 },
   width: 100,
   height: 100,
-  rect: undefined,
-  z: 0,
 };
+const withTiles = (rect: TileRect): MapRequest => ({ ...REQUEST, layers: [{ ...LAYER, z: rect.z, rect }] });
 const tiles = {
   read: () => {
     throw new Error("no tile is requested");
@@ -58,7 +65,7 @@ test("a map too many is refused with a time to ask again", async () => {
 });
 
 test("a map has a hole where its source has no tile, and is refused when a reload has removed its layer", async () => {
-  const request = { ...REQUEST, rect: { z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 } };
+  const request = withTiles({ z: 0, minX: 0, minY: 0, maxX: 0, maxY: 0 });
   const composed: Composed = { kind: "picture", bytes: new Uint8Array(1) };
   const mapOf = (rendered: Parameters<typeof failureOf>[0]) =>
     new MapRenderer({
@@ -75,7 +82,7 @@ test("a map has a hole where its source has no tile, and is refused when a reloa
 });
 
 test("a map beyond the limit reads no tile, and the end of a map admits the next", async () => {
-  const request = { ...REQUEST, rect: { z: 1, minX: 0, minY: 0, maxX: 1, maxY: 0 } };
+  const request = withTiles({ z: 1, minX: 0, minY: 0, maxX: 1, maxY: 0 });
   const requester = { client: "client", gone: new AbortController().signal };
   const reads: ((outcome: TileOutcome) => void)[] = [];
   const renderer = new MapRenderer({

@@ -1,42 +1,65 @@
 import { setMaxListeners } from "node:events";
 import { asTileIndex, type Extent, type TileIndex, type TileRect, tileExtent, type Zoom } from "../grid/grid-set.ts";
-import type { Colour, Composed, Composition } from "../image/compose.ts";
-import { encodingOptions } from "../layer/encoding.ts";
+import type { Colour, Composed, ComposedLayer, Composition } from "../image/compose.ts";
+import { DEFAULT_ENCODING, encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import type { Resampling } from "../layer/resampling.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";
 import { tileEtag } from "./etag.ts";
 import type { Requester, ServedTile, TileFailure, TileReader, TileRequest } from "./tile-reader.ts";
 
-/** A map of any extent and size, composed of the tiles of one level. */
-export interface MapRequest extends Omit<TileRequest, "index" | "format"> {
+/** One layer of a map, composed of the tiles of one level. */
+export interface MapLayer extends Omit<TileRequest, "index" | "format"> {
+  /** The format of the tiles. The format of the map may be another. */
   readonly format: ImageFormat;
-  /** The extent of the map, in the grid set's units. */
-  readonly extent: Extent;
-  /** Size of the picture in pixels. */
-  readonly width: number;
-  readonly height: number;
   /** The tiles that overlap the extent, all inside the layer's coverage. Undefined if no tile overlaps it. */
   readonly rect: TileRect | undefined;
   readonly z: Zoom;
-  /** The colour under the tiles. Absent: the map is transparent where the tiles are. */
+  readonly resampling: Resampling;
+}
+
+/** A picture without tiles. */
+export interface PlainPicture {
+  /** Size of the picture in pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly format: ImageFormat;
+  /** The colour under the tiles. Absent: the picture is transparent where the tiles are. */
   readonly background?: Colour;
 }
+
+/** A map of any extent and size. */
+export interface MapRequest extends PlainPicture {
+  /** The lowest layer comes first. */
+  readonly layers: readonly [MapLayer, ...MapLayer[]];
+  /** The extent of the map, in the units of the CRS that the grid sets of all layers have. */
+  readonly extent: Extent;
+}
+
+type OldestTile = Pick<ServedTile, "modifiedMs" | "isStale" | "detail">;
 
 export type MapOutcome =
   | {
       readonly kind: "map";
       readonly bytes: Uint8Array;
       readonly etag: string;
-      /** The time of the oldest tile; stale if any tile is stale. Undefined if the map has no tiles. */
-      readonly oldest: Pick<ServedTile, "modifiedMs" | "isStale" | "detail"> | undefined;
+      /** For each layer, the time of its oldest tile; stale if any tile is stale. Undefined without tiles. */
+      readonly oldest: readonly (OldestTile | undefined)[];
     }
   | { readonly kind: "failure"; readonly failure: TileFailure };
 
-type MapTile = Composition["tiles"][number] & { readonly index: TileIndex; readonly tile: ServedTile };
+type MapTile = ComposedLayer["tiles"][number] & { readonly index: TileIndex; readonly tile: ServedTile };
 
-function oldestOf(tiles: readonly MapTile[]): Extract<MapOutcome, { readonly kind: "map" }>["oldest"] {
+/** A layer of a map with the tiles that were read. */
+interface ReadLayer {
+  readonly of: MapLayer;
+  readonly window: Window;
+  readonly tiles: readonly MapTile[];
+}
+
+function oldestOf({ tiles }: ReadLayer): OldestTile | undefined {
   const [first] = tiles;
   if (first === undefined) return undefined;
   const modifiedMs = tiles.reduce((least, { tile }) => Math.min(least, tile.modifiedMs), first.tile.modifiedMs);
@@ -47,7 +70,7 @@ function oldestOf(tiles: readonly MapTile[]): Extract<MapOutcome, { readonly kin
 export interface MapRendererParts {
   readonly tiles: TileReader;
   readonly compose: Renderers["compose"];
-  /** The most concurrent map renders. Each holds up to 256 tiles in memory and waits for missing tiles. */
+  /** The most layers of concurrent maps. Each holds up to 256 tiles in memory and waits for missing tiles. */
   readonly most: number;
 }
 
@@ -66,15 +89,38 @@ export class MapRenderer {
   /**
    * Renders a map. If one tile fails, the whole map fails, because a user cannot see that a part of a map is missing.
    * The map has a hole where the source reports that it has no tile, or where a request filter refuses the tile. If too
-   * many maps are being rendered, the map is refused before any tile is read.
+   * many layers are being rendered, the map is refused before any tile is read. A map that has more layers than are
+   * permitted is rendered when no other map is.
    */
   async render(request: MapRequest, requester: Requester): Promise<MapOutcome> {
-    if (this.#rendering >= this.#parts.most) return { kind: "failure", failure: TOO_MANY };
-    this.#rendering++;
+    const { length } = request.layers;
+    if (this.#rendering > 0 && this.#rendering + length > this.#parts.most)
+      return { kind: "failure", failure: TOO_MANY };
+    this.#rendering += length;
     try {
       return await this.#render(request, requester);
     } finally {
-      this.#rendering--;
+      this.#rendering -= length;
+    }
+  }
+
+  /**
+   * Renders a picture without tiles.
+   * @param text is written into the picture; undefined for none
+   * @returns undefined if too many maps are being composed, or if the client has disconnected
+   */
+  async renderPlain(
+    { width, height, format, background }: PlainPicture,
+    text: string | undefined,
+    gone: AbortSignal,
+  ): Promise<Uint8Array | undefined> {
+    const composition = { layers: [], width, height, format, ...DEFAULT_ENCODING, ...defined({ background, text }) };
+    try {
+      const composed = await this.#parts.compose(composition, gone);
+      return composed.kind === "picture" ? composed.bytes : undefined;
+    } catch (error) {
+      if (gone.aborted) return undefined;
+      throw error;
     }
   }
 
@@ -82,14 +128,49 @@ export class MapRenderer {
     const { gone } = requester;
     // Each tile of the map may wait for the same signal.
     setMaxListeners(0, gone);
-    const { layer, subset, format, parameters, rect, z } = request;
-    const { gridSet } = subset;
-    const window = windowOf(request);
+    const reads = request.layers.map((layer) => this.#read(layer, request, requester));
+    const layers: ReadLayer[] = [];
+    for (const read of await Promise.all(reads)) {
+      if ("code" in read) return { kind: "failure", failure: read };
+      layers.push(read);
+    }
+    if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
+    const composition: Composition = {
+      layers: layers.map(composedLayer),
+      width: request.width,
+      height: request.height,
+      format: request.format,
+      ...encodingOptions(request.layers[0].layer),
+      ...defined({ background: request.background }),
+    };
+    let composed: Composed | MapRefused;
+    try {
+      composed = await this.#parts.compose(composition, gone);
+    } catch (error) {
+      if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
+      throw error;
+    }
+    if (composed.kind === "refused")
+      return { kind: "failure", failure: { ...TOO_MANY, retryAfterSeconds: composed.retryAfterSeconds } };
+    if (composed.kind === "damaged") {
+      const { of, tiles } = layers[composed.layer] ?? {};
+      const { layer, z } = of ?? request.layers[0];
+      const index = tiles?.[composed.tile]?.index ?? asTileIndex({ x: 0, y: 0, z });
+      return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
+    }
+    const { bytes } = composed;
+    return { kind: "map", bytes, etag: tileEtag(bytes), oldest: layers.map(oldestOf) };
+  }
+
+  /** Reads the tiles of a layer. Returns the first failure if a tile fails. */
+  async #read(of: MapLayer, request: MapRequest, requester: Requester): Promise<ReadLayer | TileFailure> {
+    const { layer, subset, format, parameters, rect, z } = of;
+    const window = windowOf(of, request);
     const reads: Promise<MapTile | TileFailure | undefined>[] = [];
     for (let y = rect?.minY ?? 0; y <= (rect?.maxY ?? -1); y++) {
       for (let x = rect?.minX ?? 0; x <= (rect?.maxX ?? -1); x++) {
         const index = asTileIndex({ x, y, z });
-        const { left, top } = window.offsetOf(tileExtent(gridSet, index));
+        const { left, top } = window.offsetOf(tileExtent(subset.gridSet, index));
         reads.push(
           Promise.resolve(this.#parts.tiles.read({ layer, subset, format, parameters, index }, () => requester)).then(
             (outcome) =>
@@ -106,39 +187,21 @@ export class MapRenderer {
     for (const read of await Promise.all(reads)) {
       if (read === undefined) continue;
       if (!("code" in read)) tiles.push(read);
-      else if (read.code !== "no_tile") return { kind: "failure", failure: read };
+      else if (read.code !== "no_tile") return read;
     }
-    if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
-    const composition: Composition = {
-      tiles: tiles.map(({ left, top, bytes }) => ({ left, top, bytes })),
-      tileWidth: gridSet.tileWidth,
-      tileHeight: gridSet.tileHeight,
-      windowWidth: window.width,
-      windowHeight: window.height,
-      cut: window.cut,
-      width: request.width,
-      height: request.height,
-      format,
-      ...encodingOptions(layer),
-      ...defined({ background: request.background }),
-    };
-    let composed: Composed | MapRefused;
-    try {
-      composed = await this.#parts.compose(composition, gone);
-    } catch (error) {
-      if (gone.aborted) return { kind: "failure", failure: NOBODY_WAITS };
-      throw error;
-    }
-    if (composed.kind === "refused")
-      return { kind: "failure", failure: { ...TOO_MANY, retryAfterSeconds: composed.retryAfterSeconds } };
-    if (composed.kind === "damaged") {
-      const index = tiles[composed.tile]?.index ?? asTileIndex({ x: 0, y: 0, z });
-      return { kind: "failure", failure: damaged(layer.name, index, composed.message) };
-    }
-    const { bytes } = composed;
-    return { kind: "map", bytes, etag: tileEtag(bytes), oldest: oldestOf(tiles) };
+    return { of, window, tiles };
   }
 }
+
+const composedLayer = ({ of, window, tiles }: ReadLayer): ComposedLayer => ({
+  tiles: tiles.map(({ left, top, bytes }) => ({ left, top, bytes })),
+  tileWidth: of.subset.gridSet.tileWidth,
+  tileHeight: of.subset.gridSet.tileHeight,
+  windowWidth: window.width,
+  windowHeight: window.height,
+  cut: window.cut,
+  resampling: of.resampling,
+});
 
 /** The client has disconnected, so nobody reads this failure. */
 const NOBODY_WAITS: TileFailure = { code: "client_gone", message: "The client has closed the connection." };
@@ -161,16 +224,16 @@ function damaged(layer: LayerName, { x, y, z }: TileIndex, message: string): Til
 interface Window {
   readonly width: number;
   readonly height: number;
-  readonly cut: Composition["cut"];
+  readonly cut: ComposedLayer["cut"];
   /** Returns the position of a tile from the top left, in pixels. */
   offsetOf(tile: Extent): { readonly left: number; readonly top: number };
 }
 
 /**
- * Returns the window of a map. A map with a finer resolution than its level is cut at fractions of pixels. For a
- * coarser map, whole pixels are precise enough.
+ * Returns the window of a layer of a map. A map with a finer resolution than its level is cut at fractions of pixels.
+ * For a coarser map, whole pixels are precise enough.
  */
-function windowOf({ subset: { gridSet }, extent, width, height, z }: MapRequest): Window {
+function windowOf({ subset: { gridSet }, z }: MapLayer, { extent, width, height }: MapRequest): Window {
   const resolution = gridSet.matrices[z]?.resolution ?? 1;
   const spanX = (extent.maxX - extent.minX) / resolution;
   const spanY = (extent.maxY - extent.minY) / resolution;

@@ -1,39 +1,39 @@
 import type { EncodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import type { Resampling } from "../layer/resampling.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
-import { loadSharp } from "./load-sharp.ts";
 import { PictureError } from "./picture-error.ts";
 import { pixelAt, type Raster } from "./raster.ts";
+import { type Cutting, enlarged, resampled } from "./resample.ts";
 
-/** A rectangle in pixels. Its sides and position may be fractions of pixels. */
-export interface Cutting {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/**
- * Adjacent tiles, and the window of them that becomes a picture of a given size. All values are pixels, counted from
- * the top left of the window.
- */
-export interface Composition extends EncodingOptions {
+/** Adjacent tiles of one layer. All values are pixels, counted from the top left of the layer's window. */
+export interface ComposedLayer {
   readonly tiles: readonly { readonly left: number; readonly top: number; readonly bytes: Uint8Array }[];
   readonly tileWidth: number;
   readonly tileHeight: number;
+  /** The window of the tiles that becomes the picture. */
   readonly windowWidth: number;
   readonly windowHeight: number;
   /** The part of the window that is enlarged to the picture. Undefined means the whole window. */
   readonly cut: Cutting | undefined;
+  readonly resampling: Resampling;
+}
+
+/** A picture of layers that lie on each other. */
+export interface Composition extends EncodingOptions {
+  /** The lowest layer comes first. Without a layer, the picture has only a background and a text. */
+  readonly layers: readonly ComposedLayer[];
   /** The size of the picture. */
   readonly width: number;
   readonly height: number;
   readonly format: ImageFormat;
   /** The colour under transparent pixels and under places without a tile. Absent: no colour. */
   readonly background?: Colour;
+  /** A text over the layers. Absent: no text. */
+  readonly text?: string;
 }
 
 /** Red, green and blue, 0 to 255. */
@@ -41,36 +41,43 @@ export type Colour = readonly [red: number, green: number, blue: number];
 
 export type Composed =
   | { readonly kind: "picture"; readonly bytes: Uint8Array }
-  /** `tile` is the index of the first tile that is not a valid picture of the tile size; `message` gives the reason. */
-  | { readonly kind: "damaged"; readonly tile: number; readonly message: string };
+  /**
+   * `layer` and `tile` are the indexes of the first tile that is not a valid picture of the tile size; `message` gives
+   * the reason.
+   */
+  | { readonly kind: "damaged"; readonly layer: number; readonly tile: number; readonly message: string };
 
 /**
- * Composes one picture of many tiles. Places without a tile are transparent (white in formats without transparency),
- * unless the composition has a background.
+ * Composes one picture of many tiles. Each layer is resampled by itself, because the tiles of layers may have different
+ * resolutions. Places without a tile are transparent (white in formats without transparency), unless the composition
+ * has a background.
  * @throws the signal's reason, between two tiles
  */
 export async function composePicture(clock: Clock, composition: Composition, signal: AbortSignal): Promise<Composed> {
-  const { tileWidth, tileHeight, windowWidth, windowHeight, width, height, format } = composition;
-  const window: Raster = {
-    width: windowWidth,
-    height: windowHeight,
-    channels: 4,
-    data: new Uint8Array(windowWidth * windowHeight * 4),
-  };
-  for (const [tile, { left, top, bytes }] of composition.tiles.entries()) {
-    // Decoding may run without yielding, so yield here: this lets other requests run and the signal fire.
-    await turn(clock);
-    signal.throwIfAborted();
-    try {
-      paste(await decodePicture(bytes, { width: tileWidth, height: tileHeight }), window, left, top);
-    } catch (error) {
-      if (!(error instanceof PictureError)) throw error;
-      return { kind: "damaged", tile, message: error.message };
+  const { layers, width, height, format, background, text } = composition;
+  let picture: Raster | undefined;
+  for (const [index, layer] of layers.entries()) {
+    if (layer.tiles.length === 0) continue;
+    const window = blank(layer.windowWidth, layer.windowHeight);
+    for (const [tile, { left, top, bytes }] of layer.tiles.entries()) {
+      // Decoding may run without yielding, so yield here: this lets other requests run and the signal fire.
+      await turn(clock);
+      signal.throwIfAborted();
+      try {
+        paste(await decodePicture(bytes, { width: layer.tileWidth, height: layer.tileHeight }), window, left, top);
+      } catch (error) {
+        if (!(error instanceof PictureError)) throw error;
+        return { kind: "damaged", layer: index, tile, message: error.message };
+      }
     }
+    signal.throwIfAborted();
+    const upper = await pictureOf(window, layer, width, height);
+    if (picture === undefined) picture = upper;
+    else putOver(picture, upper);
   }
-  signal.throwIfAborted();
-  const picture = await pictureOf(window, composition);
-  if (composition.background !== undefined) putUnder(picture, composition.background);
+  picture ??= blank(width, height);
+  if (background !== undefined) putUnder(picture, background);
+  if (text !== undefined) (await import("./letters.ts")).putText(picture, text);
   await turn(clock);
   signal.throwIfAborted();
   const [encoded] = await encodeTiles(picture, [{ left: 0, top: 0, width, height }], format, composition);
@@ -78,9 +85,42 @@ export async function composePicture(clock: Clock, composition: Composition, sig
   return { kind: "picture", bytes: encoded };
 }
 
-async function pictureOf(window: Raster, { cut, width, height }: Composition): Promise<Raster> {
-  if (cut !== undefined) return enlarged(window, cut, width, height);
-  return window.width === width && window.height === height ? window : resampled(window, width, height);
+/** Returns a transparent picture. */
+const blank = (width: number, height: number): Raster => ({
+  width,
+  height,
+  channels: 4,
+  data: new Uint8Array(width * height * 4),
+});
+
+async function pictureOf(
+  window: Raster,
+  { cut, resampling }: ComposedLayer,
+  width: number,
+  height: number,
+): Promise<Raster> {
+  if (cut !== undefined) return enlarged(window, cut, width, height, resampling);
+  return window.width === width && window.height === height ? window : resampled(window, width, height, resampling);
+}
+
+/** Puts a picture over another of the same size. Both have four channels. */
+function putOver({ data: lower }: Raster, { data: upper }: Raster): void {
+  for (let at = 0; at < lower.length; at += 4) {
+    const alpha = upper[at + 3] ?? 0;
+    if (alpha === 0) continue;
+    const under = alpha === 255 ? 0 : ((lower[at + 3] ?? 0) * (255 - alpha)) / 255;
+    if (under === 0) {
+      lower[at] = upper[at] ?? 0;
+      lower[at + 1] = upper[at + 1] ?? 0;
+      lower[at + 2] = upper[at + 2] ?? 0;
+      lower[at + 3] = alpha;
+      continue;
+    }
+    const sum = alpha + under;
+    for (let channel = at; channel < at + 3; channel++)
+      lower[channel] = Math.round(((upper[channel] ?? 0) * alpha + (lower[channel] ?? 0) * under) / sum);
+    lower[at + 3] = Math.round(sum);
+  }
 }
 
 /** Puts a colour under a picture of four channels, which makes it opaque. */
@@ -108,70 +148,4 @@ function paste(tile: Raster, window: Raster, left: number, top: number): void {
       window.data[to + 3] = tile.channels === 4 ? (tile.data[from + 3] ?? 0) : 255;
     }
   }
-}
-
-/** The two source rows or columns from which a row or column of the picture is computed. */
-interface Sample {
-  readonly first: number;
-  readonly second: number;
-  /** The weight of the second row or column, from 0 to 1. */
-  readonly share: number;
-}
-
-/** Returns the samples of each row or column. Beyond the centres of the outermost pixels, their colour continues. */
-const samplesOf = (from: number, span: number, count: number, side: number): readonly Sample[] =>
-  Array.from({ length: count }, (_, i) => {
-    const at = Math.min(Math.max(from + ((i + 0.5) * span) / count - 0.5, 0), side - 1);
-    const first = Math.floor(at);
-    return { first, second: Math.min(first + 1, side - 1), share: at - first };
-  });
-
-/**
- * Enlarges a part of the window by bilinear interpolation. The part may have fractions of pixels: sharp can cut only at
- * whole pixels, which is too coarse if the picture shows few pixels of the window.
- */
-function enlarged(window: Raster, { left, top, width, height }: Cutting, toWidth: number, toHeight: number): Raster {
-  const { data } = window;
-  const columns = samplesOf(left, width, toWidth, window.width);
-  const rows = samplesOf(top, height, toHeight, window.height);
-  const out = new Uint8Array(toWidth * toHeight * 4);
-  let to = 0;
-  for (const row of rows) {
-    for (const column of columns) {
-      let [red, green, blue, alpha] = [0, 0, 0, 0];
-      for (let corner = 0; corner < 4; corner++) {
-        const y = corner < 2 ? row.first : row.second;
-        const x = corner % 2 === 0 ? column.first : column.second;
-        const at = (y * window.width + x) * 4;
-        const part = (corner < 2 ? 1 - row.share : row.share) * (corner % 2 === 0 ? 1 - column.share : column.share);
-        // A transparent pixel contributes no colour.
-        const opaque = part * (data[at + 3] ?? 0);
-        red += opaque * (data[at] ?? 0);
-        green += opaque * (data[at + 1] ?? 0);
-        blue += opaque * (data[at + 2] ?? 0);
-        alpha += opaque;
-      }
-      if (alpha > 0) {
-        out[to] = Math.round(red / alpha);
-        out[to + 1] = Math.round(green / alpha);
-        out[to + 2] = Math.round(blue / alpha);
-        out[to + 3] = Math.round(alpha);
-      }
-      to += 4;
-    }
-  }
-  return { width: toWidth, height: toHeight, channels: 4, data: out };
-}
-
-async function resampled(
-  { width, height, channels, data }: Raster,
-  toWidth: number,
-  toHeight: number,
-): Promise<Raster> {
-  const sharp = await loadSharp();
-  const pixels = await sharp(data, { raw: { width, height, channels } })
-    .resize(toWidth, toHeight, { fit: "fill", kernel: "linear" })
-    .raw()
-    .toBuffer();
-  return { width: toWidth, height: toHeight, channels: 4, data: pixels };
 }

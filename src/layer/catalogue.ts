@@ -24,6 +24,14 @@ export const layerNames = ({ layers }: Pick<Catalogue, "layers">): readonly Laye
 export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonly Layer[] =>
   [...layers.values()].filter(({ enabled, advertised }) => enabled && advertised);
 
+/** Returns the layers that lie on each other in a layer, the lowest first: those of a group, else the layer itself. */
+export const partsOf = ({ layers }: Pick<Catalogue, "layers">, layer: Layer): readonly Layer[] =>
+  layer.source.type === "group" ? layer.source.layers.flatMap((name) => layers.get(name) ?? []) : [layer];
+
+/** Returns whether WMS maps of any extent may have a layer. */
+export const composesMaps = ({ service }: Pick<Catalogue, "service">, { fullWms }: Layer): boolean =>
+  fullWms || service.isFullWms;
+
 /** Returns the names of the layers of `before` that `after` lacks or defines differently. */
 export function changedLayers(before: Iterable<Layer>, after: Iterable<Layer>): LayerName[] {
   const next = new Map([...after].map((layer) => [layer.name, layer]));

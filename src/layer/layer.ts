@@ -7,6 +7,7 @@ import { formatOf, type TileFormat } from "./format.ts";
 import type { FormatModifier } from "./format-modifier.ts";
 import type { GridSubset } from "./grid-subset.ts";
 import type { Legend } from "./legend.ts";
+import type { Resampling } from "./resampling.ts";
 import type { SourceOptions } from "./source-options.ts";
 import type { FormatName, LayerName } from "./tile-set.ts";
 import type { TilesOnDisk } from "./tiles-on-disk.ts";
@@ -121,6 +122,8 @@ export interface Layer extends EncodingOptions {
    * is refused.
    */
   readonly fullWms: boolean;
+  /** How the pixels of tiles become the pixels of a composed map. */
+  readonly resampling: Resampling;
   /** The max-age for clients. 0: no header. */
   readonly expireClientSeconds: ByZoom<number | "no-cache">;
   /** The longest max-age of a stale tile. 0: `no-cache`. */

@@ -34,6 +34,8 @@ export interface ServiceOptions {
    * Whether WMTS with key-value pairs checks every request as strictly as the OGC's conformance tests (CITE) demand.
    */
   readonly isCiteCompliant: boolean;
+  /** Whether all layers have `fullWms`, as with GeoWebCache's `fullWMS`. */
+  readonly isFullWms: boolean;
 }
 
-export const STANDARD_SERVICE: ServiceOptions = { information: {}, isCiteCompliant: false };
+export const STANDARD_SERVICE: ServiceOptions = { information: {}, isCiteCompliant: false, isFullWms: false };

@@ -1,3 +1,5 @@
+import type { LayerName } from "./tile-set.ts";
+
 /**
  * The source that renders a layer's missing tiles. A new kind of source needs a member here, a file in `source/`, and a
  * schema part in `configuration/fields/`.
@@ -10,6 +12,7 @@ export type SourceOptions =
   | ArcgisCacheSourceOptions
   | ArchiveSourceOptions
   | DemoSourceOptions
+  | GroupSourceOptions
   | NoSourceOptions;
 
 /** Limits on concurrent requests to a source. */
@@ -180,6 +183,13 @@ export interface DemoSourceOptions extends ConnectionOptions {
   readonly dataset: "states" | "world";
 }
 
+/** Other layers, which lie on each other. A layer with this source has no tiles of its own. */
+export interface GroupSourceOptions extends ConnectionOptions {
+  readonly type: "group";
+  /** The lowest layer comes first. */
+  readonly layers: readonly LayerName[];
+}
+
 /** No upstream. The layer has only the tiles of its `tilesOnDisk`. */
 export interface NoSourceOptions extends ConnectionOptions {
   readonly type: "none";
@@ -195,6 +205,7 @@ const READS_FILE: Readonly<Record<SourceOptions["type"], boolean>> = {
   mbtiles: true,
   pmtiles: true,
   demo: false,
+  group: false,
   none: false,
 };
 
@@ -220,6 +231,7 @@ export function rendersSingleTiles(source: SourceOptions): boolean {
     case "arcgisCache":
     case "mbtiles":
     case "pmtiles":
+    case "group":
     case "none":
       return true;
     case "arcgis":
@@ -233,6 +245,7 @@ export function rendersData(source: SourceOptions): boolean {
     case "arcgis":
     case "arcgisCache":
     case "demo":
+    case "group":
       return false;
     case "wms":
     case "xyz":

@@ -289,7 +289,10 @@ function withStoredLevels(
   const [field, level] = zoomStart !== undefined ? ["zoomStart", zoomStart] : ["zoomStop", zoomStop ?? null];
   const expected =
     "a level whose tiles are stored (minCachedLevel, maxCachedLevel and expireCacheSeconds of the layer)";
-  return refuse({ ...badField(field, expected, level), isNothingThere: true });
+  const { source, name } = layer;
+  const hints =
+    source.type === "group" ? [`Group ${name} stores no tiles: seed its layers, ${source.layers.join(" and ")}`] : [];
+  return refuse({ ...badField(field, expected, level, hints), isNothingThere: true });
 }
 
 interface LimitedRanges extends Ranges {

@@ -21,6 +21,7 @@ export async function createSource(options: SourceOptions, parts: SourceParts): 
     case "mbtiles":
     case "pmtiles":
       return (await import("./archive/archive-source.ts")).createArchiveSource(options, parts);
+    case "group":
     case "none":
       return (await import("./disk/no-source.ts")).NO_SOURCE;
     case "demo":

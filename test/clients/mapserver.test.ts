@@ -14,11 +14,23 @@ const hasGdal = existsSync("/usr/bin/gdal_translate");
 if (!hasMapServer) console.warn("SKIPPED: the MapServer tests need Debian's cgi-mapserver (/usr/lib/cgi-bin/mapserv)");
 if (!hasGdal) console.warn("SKIPPED: the GDAL tests need Debian's gdal-bin");
 
+/** A layer of lines, which is drawn above the polygons. */
+const LINES = `
+  LAYER
+    NAME "lines" TYPE LINE STATUS ON TEMPLATE "none"
+    PROJECTION "init=epsg:4326" END
+    METADATA "ows_title" "lines" "ows_srs" "EPSG:4326 EPSG:3857 EPSG:900913" END
+    FEATURE POINTS -170 -80 170 80 END END
+    FEATURE POINTS -170 10 -40 40 END END
+    CLASS NAME "line" STYLE COLOR 200 0 0 WIDTH 4 END END
+  END
+`;
+
 describe.skipIf(!hasMapServer)("in front of a real MapServer (cgi-mapserver)", () => {
   let upstream: Awaited<ReturnType<typeof startMapServer>>;
   let server: TestServer;
   beforeAll(async () => {
-    upstream = await startMapServer();
+    upstream = await startMapServer(LINES);
     const source = (version: string, layer = "roads") =>
       `{ type: wms, url: "${upstream.url}", version: ${version}, layers: [${layer}], transparent: false, connections: 2 }`;
     server = await startServer({
@@ -28,6 +40,12 @@ layers:
   - { name: new, source: ${source("1.3.0")}, formats: [image/png] }
   - { name: one, source: ${source("1.1.1")}, metatile: [1, 1], formats: [image/png] }
   - { name: none, source: ${source("1.1.1", "nothing")}, formats: [image/png] }
+  - name: lines
+    source: { type: wms, url: "${upstream.url}", layers: [lines], transparent: true, connections: 2 }
+    formats: [image/png]
+    gutter: 16
+    fullWms: true
+  - { name: both, source: { type: group, layers: [old, lines] }, formats: [image/png], fullWms: true }
 `,
     });
   });
@@ -102,6 +120,77 @@ layers:
         unlike,
       );
     }
+  });
+
+  test("a map of several layers, and a group of them, are what MapServer renders of its layers", async () => {
+    const grid = builtInGridSet("EPSG:900913");
+    if (grid === undefined) throw new Error("EPSG:900913");
+    const { minX, maxY } = tileExtent(grid, { x: 2, y: 9, z: 4 });
+    const resolution = grid.matrices[4]?.resolution ?? 0;
+    const [left, top] = [minX + 37 * resolution, maxY - 91 * resolution];
+    const box = [left, top - 400 * resolution, left + 640 * resolution, top];
+    const direct = await rendered(upstream.url, {
+      srs: "EPSG:900913",
+      box,
+      width: 640,
+      height: 400,
+      layers: "roads,lines",
+    });
+    const map = (layers: string): Promise<Buffer> =>
+      tile(
+        `/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=${layers}&STYLES=&SRS=EPSG:900913&BBOX=${box.join(",")}&WIDTH=640&HEIGHT=400&FORMAT=image/png`,
+      );
+    expect(difference(direct, await getMap("EPSG:900913", box, 640, 400))).toBeGreaterThan(0.001);
+    expect(difference(await map("old,lines"), direct, 8)).toBeLessThan(0.002);
+    expect(difference(await map("both"), direct, 8)).toBeLessThan(0.002);
+    // The polygons hide the lines.
+    expect(difference(await map("lines,old"), await getMap("EPSG:900913", box, 640, 400))).toBeLessThan(0.002);
+  });
+
+  test("a tile of a group shows the present tiles of its layers, and a truncated layer is rendered again for it", async () => {
+    const grid = builtInGridSet("EPSG:900913");
+    if (grid === undefined) throw new Error("EPSG:900913");
+    const { minX, minY, maxX, maxY } = tileExtent(grid, { x: 1, y: 2, z: 2 });
+    const direct = await rendered(upstream.url, {
+      srs: "EPSG:900913",
+      box: [minX, minY, maxX, maxY],
+      width: 256,
+      height: 256,
+      layers: "roads,lines",
+    });
+    const read = async () => {
+      const response = await fetch(`${server.url}/xyz/both/2/1/1.png`);
+      const picture = await pixels(new Uint8Array(await response.arrayBuffer()));
+      return { result: response.headers.get("geowebcache-cache-result"), picture };
+    };
+    const first = await read();
+    expect(difference(first.picture, direct, 8)).toBeLessThan(0.002);
+    expect((await read()).result).toBe("HIT");
+    const truncated = await fetch(`${server.url}/masstruncate`, {
+      method: "POST",
+      body: "<truncateLayer><layerName>lines</layerName></truncateLayer>",
+    });
+    expect(truncated.status).toBe(200);
+    const after = await read();
+    expect(after.result).toBe("MISS");
+    expect(difference(after.picture, direct, 8)).toBeLessThan(0.002);
+    const refused = await fetch(`${server.url}/rest/seed/both.xml`, {
+      method: "POST",
+      body: "<seedRequest><gridSetId>EPSG:900913</gridSetId><zoomStart>0</zoomStart><zoomStop>1</zoomStop><type>seed</type></seedRequest>",
+    });
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining("Group both stores no tiles: seed its layers, old and lines"),
+    ]);
+  });
+
+  test("GetFeatureInfo over several layers has the features of each", async () => {
+    const response = await fetch(
+      `${server.url}/service/wms?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetFeatureInfo&LAYERS=old,lines&QUERY_LAYERS=old,lines&STYLES=&CRS=CRS:84&BBOX=-180,-90,180,90&WIDTH=720&HEIGHT=360&I=430&J=147&INFO_FORMAT=application/vnd.ogc.gml`,
+    );
+    const text = await response.text();
+    expect([response.status, text.match(/<(\w+)_layer>/g)]).toEqual([200, ["<roads_layer>", "<lines_layer>"]]);
+    expect(text.match(/<msGMLOutput/g)).toHaveLength(1);
   });
 
   test("GetFeatureInfo returns MapServer's own answer, in both versions, and its refusal", async () => {

@@ -29,8 +29,9 @@ const pages = readDocuments()
 const configuration = (upstream: string): string => `
 layers:
   - { name: "topp:states", source: { type: demo, dataset: states }, gridSubsets: [{ gridSet: EPSG:900913 }, { gridSet: EPSG:4326 }] }
-  - { name: "nurc:Arc_Sample", source: { type: demo, dataset: world } }
+  - { name: "nurc:Arc_Sample", source: { type: demo, dataset: world }, fullWms: true }
   - name: ws:roads
+    fullWms: true
     source: { type: wms, url: "${upstream}", layers: [roads], queryLayers: [roads] }
     parameterFilters: [{ type: string, key: STYLES, values: [a, b] }]
   - name: ws:rain

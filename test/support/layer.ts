@@ -47,6 +47,7 @@ export const layerNamed = (name: string, more: Partial<Layer> = {}): Layer => ({
   queryable: false,
   infoFormats: INFO_FORMATS,
   fullWms: false,
+  resampling: "bilinear",
   formatsTogether: false,
   legends: [],
   negativeCacheSeconds: 0,

@@ -177,10 +177,13 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
     maps: new MapRenderer({
       tiles: reader,
       most: 32,
-      compose: async ({ tiles, windowWidth, windowHeight }) => ({
-        kind: "picture",
-        bytes: Buffer.from(`${tiles.length} tiles in ${windowWidth} x ${windowHeight}`),
-      }),
+      compose: async ({ layers, width, height, background, text }) => {
+        const drawn = layers.map(
+          ({ tiles, windowWidth, windowHeight }) => `${tiles.length} tiles in ${windowWidth} x ${windowHeight}`,
+        );
+        const plain = `${width} x ${height} of ${background ?? "nothing"}: ${text}`;
+        return { kind: "picture", bytes: Buffer.from(layers.length === 0 ? plain : drawn.join(", ")) };
+      },
     }),
     query: async ({ layer: { name }, request }) => ({
       kind: "info",

@@ -1,5 +1,6 @@
 import { CutOffReader } from "../../cache/cut-off-reader.ts";
 import { FilteredReader } from "../../cache/filtered-reader.ts";
+import { GroupReader } from "../../cache/group-reader.ts";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import { type MaskRenewal, Masks } from "../../cache/masks.ts";
 import { MemoryTier } from "../../cache/memory-tier.ts";
@@ -86,7 +87,7 @@ export class ServedTiles {
     const { jobs, evictedAt } = core;
     this.protocols = new TileProtocols({
       catalogue,
-      reader: filtered,
+      reader: new GroupReader({ tiles: filtered, catalogue, compose: core.compose }),
       explain: (request) =>
         explainTile({ inspect: (requested) => reader.inspect(requested), jobs, evictedAt, now: clock.now }, request),
       query: (question, requester) => queryUpstream(renders, question, requester),

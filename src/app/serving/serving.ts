@@ -272,4 +272,8 @@ function installationOf(
 
 /** Returns the catalogue of a configuration. */
 const catalogueIn = ({ layers, serviceInformation, compat }: Configuration): Catalogue =>
-  catalogueOf(layers, { information: serviceInformation, isCiteCompliant: compat.wmtsCiteCompliant });
+  catalogueOf(layers, {
+    information: serviceInformation,
+    isCiteCompliant: compat.wmtsCiteCompliant,
+    isFullWms: compat.fullWms,
+  });

@@ -8,6 +8,7 @@ import type { ParameterFilter } from "../../layer/filter/parameter-filter.ts";
 import { formatOf } from "../../layer/format.ts";
 import { gridSubset } from "../../layer/grid-subset.ts";
 import { type Layer, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
+import { STANDARD_RESAMPLING } from "../../layer/resampling.ts";
 import { asLayerName } from "../../layer/tile-set.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { Received } from "./answer.ts";
@@ -67,6 +68,7 @@ export function remoteCatalogue({ layers, gridSets }: CatalogueAnswer): Catalogu
         queryable: false,
         infoFormats: [],
         fullWms: false,
+        resampling: STANDARD_RESAMPLING,
         formatsTogether: false,
         expireClientSeconds: atEveryZoom(0),
         staleClientSeconds: 0,

@@ -75,7 +75,7 @@ async function askUpstream(upstream: string, layers: readonly Layer[], bounds: B
       message: message.replace(/\p{C}/gu, "…"),
     });
     const { source } = layer;
-    if (source.type === "demo" || source.type === "none") return [];
+    if (source.type === "demo" || source.type === "group" || source.type === "none") return [];
     if (source.type === "wms") {
       let wms: WmsCatalogue;
       try {

@@ -1,5 +1,6 @@
 import { formatOf, type TileFormat } from "../../layer/format.ts";
 import { INFO_FORMATS } from "../../layer/layer.ts";
+import { HINTS, type Resampling, resamplingOfHint, STANDARD_RESAMPLING } from "../../layer/resampling.ts";
 import { itemsIn, list, scalarText, textOf } from "../gwc/document-node.ts";
 import {
   derived,
@@ -185,6 +186,13 @@ const method: Form<"get" | "post"> = {
   write: (value) => (value === "post" ? "FormPost" : undefined),
 };
 
+/** The words of GeoWebCache's interpolations. A word that GeoWebCache does not know counts as missing. */
+const hintsLevel: Form<Resampling> = {
+  type: "text",
+  read: (node) => resamplingOfHint(scalarText(node) ?? ""),
+  write: (resampling) => HINTS[resampling],
+};
+
 /** The parameters that GeoWebCache has elements for, by the name of the element. */
 const PARAMETERS = { tiled: "TILED", errorMime: "EXCEPTIONS" } as const;
 
@@ -247,7 +255,7 @@ export const WMS_LAYER = {
   ),
   legends: LEGENDS,
   httpRequestMode: inSource(ofWms("method", method, { words: ["Get", "FormPost"] })),
-  hintsLevel: kept("text", { words: ["SPEED", "DEFAULT", "QUALITY"] }),
+  hintsLevel: of("resampling", hintsLevel, { words: Object.values(HINTS), unwritten: STANDARD_RESAMPLING }),
 } satisfies Elements<WmsLayer>;
 
 /** The elements of layers whose tiles are on a disk. They have no effect on the request of a tile. */

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../layer/by-zoom.ts";
 import { DEFAULT_ENCODING, PNG_COMPRESSIONS } from "../../layer/encoding.ts";
 import { INFO_FORMATS, MAX_METATILE, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
+import { RESAMPLINGS, STANDARD_RESAMPLING } from "../../layer/resampling.ts";
 import { NOT_STORED } from "../../layer/stored-levels.ts";
 import {
   anyText,
@@ -158,7 +159,10 @@ export const LayerSchema = map({
   infoFormats: someOf(mimeType)
     .default([...INFO_FORMATS])
     .describe("The formats of GetFeatureInfo in capabilities."),
-  fullWms: flag.default(false).describe("Answer WMS maps of any extent and size."),
+  fullWms: flag.default(false).describe("Answer WMS maps of any extent and size, also together with other layers."),
+  resampling: oneOf(RESAMPLINGS)
+    .default(STANDARD_RESAMPLING)
+    .describe("How pixels of tiles become pixels of such a map: fast, usual, or sharp and smooth."),
   secured: flag.default(false).describe("Only accounts may read the tiles."),
 }).superRefine((layer, context) => {
   checkFilters(layer, context);

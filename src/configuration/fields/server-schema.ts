@@ -100,6 +100,7 @@ export const CompatSchema = map({
     .describe(
       "WMTS by key and value refuses the requests that the conformance tests of the OGC require to be refused.",
     ),
+  fullWms: flag.default(false).describe("All layers have `fullWms`, as with GeoWebCache's `fullWMS`."),
 });
 
 export type ServerOptions = ReadonlyDeep<z.output<typeof ServerSchema>>;

@@ -306,6 +306,12 @@ const DemoSourceSchema = map({
   ...connectionLimits,
 }).superRefine(checkConnections);
 
+const GroupSourceSchema = map({
+  type: z.literal("group").describe("Other layers on each other. The group stores no tiles."),
+  layers: someOf(text).describe("The names of layers of this server, the lowest first."),
+  ...connectionLimits,
+}).superRefine(checkConnections);
+
 const NoSourceSchema = map({
   type: z.literal("none").describe("No source: only stored tiles are served."),
   ...connectionLimits,
@@ -320,6 +326,7 @@ export const SourceSchema = kinds([
   MbtilesSourceSchema,
   PmtilesSourceSchema,
   DemoSourceSchema,
+  GroupSourceSchema,
   NoSourceSchema,
 ]);
 

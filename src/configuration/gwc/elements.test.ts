@@ -107,6 +107,7 @@ const CONTENT = {
         },
       ],
       cacheBypassAllowed: true,
+      resampling: "bicubic",
       legends: [
         { style: "d", width: 7, height: 8, format: "image/gif", url: "http://l/d" },
         { style: "e", url: "http://l/e", minScaleDenominator: 1, maxScaleDenominator: 5 },

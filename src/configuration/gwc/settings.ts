@@ -56,15 +56,24 @@ export function serviceContent(settings: MapNode | undefined): Content | undefin
 export const serviceNode = (information: ServiceInformation): DocumentNode | undefined =>
   Object.keys(information).length === 0 ? undefined : nodeOf(SERVICE_INFORMATION, information);
 
-/** Returns whether settings make WMTS strict (`wmtsCiteCompliant`). Undefined if the settings have no such element. */
-export function isCiteCompliant(settings: MapNode | undefined): boolean | undefined {
-  const given = settings && fieldOf(settings, "wmtsCiteCompliant");
-  return typeof given === "boolean" ? given : undefined;
+/** The settings that are keys of `compat`. */
+const COMPAT = { wmtsCiteCompliant: "wmtsCiteCompliant", fullWMS: "fullWms" } as const;
+
+/** Returns the keys of `compat` that settings have. */
+export function compatContent(settings: MapNode | undefined): Content {
+  return Object.fromEntries(
+    Object.entries(COMPAT).flatMap(([name, key]) => {
+      const given = settings && fieldOf(settings, name);
+      return typeof given === "boolean" ? [[key, given]] : [];
+    }),
+  );
 }
 
 /** Returns the sections of the configuration file that settings replace, without the layers. */
-export const serverContent = (settings: MapNode | undefined): Content =>
-  defined({
+export function serverContent(settings: MapNode | undefined): Content {
+  const compat = Object.entries(compatContent(settings)).filter(([, isSet]) => isSet);
+  return defined({
     serviceInformation: serviceContent(settings),
-    compat: isCiteCompliant(settings) === true ? { wmtsCiteCompliant: true } : undefined,
+    compat: compat.length === 0 ? undefined : Object.fromEntries(compat),
   });
+}

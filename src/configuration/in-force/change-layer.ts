@@ -26,7 +26,8 @@ const directoryOf = onceEach(({ name }: Layer): string => directoryName(name));
  * checks it against the other objects of the configuration in force, which have been checked before.
  * @param env the variables that replace parameters in a file of GeoWebCache
  * @returns undefined if only a load of the whole configuration can check the change: the configuration file has the
- * layer, another section names the layer, or its source needs files
+ * layer, another section names the layer, or its source needs files, or it
+ * is a group or a layer of one
  */
 export async function changeLayer(
   current: Configuration,
@@ -43,7 +44,7 @@ export async function changeLayer(
   if (geowebcache !== undefined && !isServed(document, current.objects)) return undefined;
   const variables = geowebcache === undefined ? undefined : replacedVariables(env);
   const content = effectiveContent("layer", document, settingsOf(current.objects), variables);
-  if (needsFiles(content)) return undefined;
+  if (needsFiles(content) || isGroup(content)) return undefined;
   const at = current.layers.findIndex((layer) => layer.name === name);
   const path = ["layers", at < 0 ? current.layers.length : at] as const;
   const place = geowebcache === undefined ? undefined : { file: geowebcache.file, line: undefined };
@@ -100,7 +101,11 @@ function needsFiles({ source }: Content): boolean {
   return FILE_SOURCES.has(type) || ["ca", "cert", "key"].some((key) => source[key] !== undefined);
 }
 
-/** Returns whether another section of the configuration names a layer. */
-const isNamedElsewhere = ({ diskQuota, eviction, webhooks }: Configuration, name: string): boolean =>
+/** Returns whether a layer is a group, which must be checked with its layers. */
+const isGroup = ({ source }: Content): boolean => isMap(source) && source["type"] === "group";
+
+/** Returns whether another section of the configuration, or a group, names a layer. */
+const isNamedElsewhere = ({ diskQuota, eviction, webhooks, layers: all }: Configuration, name: string): boolean =>
+  all.some(({ source }) => source.type === "group" && source.layers.some((part) => part === name)) ||
   [...diskQuota.layerQuotas, ...eviction.pins, ...eviction.floors].some(({ layer }) => layer === name) ||
   webhooks.some(({ layers }) => layers?.includes(name) === true);

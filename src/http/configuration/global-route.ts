@@ -52,6 +52,8 @@ function globalDocument({ configured }: GlobalParts): RootedDocument {
   const standard = map([
     ["serviceInformation", serviceNode(serviceInformation)],
     ["runtimeStatsEnabled", true],
+    // GeoWebCache leaves out what is not set.
+    ["fullWMS", compat.fullWms ? true : undefined],
     ["wmtsCiteCompliant", compat.wmtsCiteCompliant],
     ["backendTimeout", BACKEND_TIMEOUT_SECONDS],
   ]);

@@ -34,6 +34,7 @@ const described = catalogueOf(
   {
     information: INFORMATION,
     isCiteCompliant: false,
+    isFullWms: false,
   },
 );
 
@@ -127,12 +128,15 @@ test("a layer that is not enabled or not advertised is in no document; an enable
   ] as const)
     expect([path, parsed(path, query)]).toEqual([
       path,
-      { dialect, requested: { ok: false, error: expect.objectContaining({ message: "Layer 'off' is disabled" }) } },
+      {
+        errors: { dialect, picture: undefined },
+        requested: { ok: false, error: expect.objectContaining({ message: "Layer 'off' is disabled" }) },
+      },
     ]);
 });
 
 test("CITE demands SERVICE, STYLE of GetTile, FORMAT of GetFeatureInfo, and a version that is there", () => {
-  const strict = catalogueOf([states], { information: {}, isCiteCompliant: true });
+  const strict = catalogueOf([states], { information: {}, isCiteCompliant: true, isFullWms: false });
   const asked = (query: string, of = strict) => {
     const route = routeOf("/service/wmts");
     if (!route.ok) throw new Error("no route");

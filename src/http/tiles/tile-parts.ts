@@ -10,14 +10,19 @@ import { findSubset, type Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, shown, unknownLayer } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
 import type { Query } from "../request/query.ts";
-import type { OgcException } from "./reply/ogc-exception.ts";
+import type { Dialect, OgcException } from "./reply/ogc-exception.ts";
 
 /** A refusal with an exception code for OGC documents. Protocols with plain text answers ignore the code. */
 export type ProtocolRefusal = Refusal & {
   readonly exception?: OgcException;
   /** The tile of a well-formed address that is outside of the layer: its zoom or its position is not offered. */
   readonly outside?: OutsideTile;
+  /** The format of the error, if it is not the protocol's for the request. */
+  readonly dialect?: Dialect;
 };
+
+/** The result of a parser that refuses a request. */
+export type Refused = Extract<Result<never, ProtocolRefusal>, { readonly ok: false }>;
 
 export interface OutsideTile {
   readonly request: TileRequest;
@@ -35,6 +40,8 @@ export type ParsedAddress =
   | { readonly kind: "uncached"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
+  /** The answers to several queries are joined. */
+  | { readonly kind: "infos"; readonly queries: readonly [UpstreamQuestion, ...UpstreamQuestion[]] }
   | RequestedDocument;
 
 /** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */

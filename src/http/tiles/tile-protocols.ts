@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
@@ -8,7 +9,7 @@ import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { refusedAccept } from "../configuration/document-form.ts";
 import { goneSignal } from "../connection/gone.ts";
-import { failureError, refusalError, STATUS } from "../errors.ts";
+import { failureError, type ProtocolError, refusalError, STATUS } from "../errors.ts";
 import { parseQuery } from "../request/query.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
@@ -16,13 +17,14 @@ import { withForm } from "./form-query.ts";
 import { wantsStoredOnly } from "./reply/conditional.ts";
 import { PackedBodies } from "./reply/content-coding.ts";
 import { isLong, longDocumentTag, sendLongDocument } from "./reply/long-document.ts";
-import type { Dialect } from "./reply/ogc-exception.ts";
 import {
+  type ErrorForm,
   type PreparedTile,
   prepareTile,
   sendData,
   sendDocument,
   sendError,
+  sendErrorPicture,
   sendExplanation,
   sendFiltered,
   sendInfo,
@@ -38,6 +40,7 @@ import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-part
 import { dialectOfPath, parseRequested, routeOf, type TileRoute, takesForm } from "./tile-route.ts";
 import { TileTimes } from "./tile-times.ts";
 import { TileTraffic } from "./tile-traffic.ts";
+import { joinedInfo } from "./wms/joined-info.ts";
 
 /** An address without its mount. Method and headers are in the response's request. */
 export interface TileAddress {
@@ -52,7 +55,7 @@ export interface TileAddress {
 export interface TileProtocolOptions {
   readonly catalogue: () => Catalogue;
   readonly reader: TileReader;
-  readonly maps: Pick<MapRenderer, "render">;
+  readonly maps: Pick<MapRenderer, "render" | "renderPlain">;
   readonly query: (question: UpstreamQuestion, requester: Requester) => Promise<UpstreamOutcome>;
   /** Renders a tile without using the cache. */
   readonly renderUncached: (request: TileRequest, gone: AbortSignal) => Promise<TileOutcome>;
@@ -184,7 +187,7 @@ export class TileProtocols {
       // Clients expect a tile without bytes for a vector tile without features.
       if (failure.code === "no_tile" && format.kind === "data" && format.content === "protobuf")
         return sendNoContent(prepared, mark, response);
-      return sendError(response, failureError(failure), prepared.dialect);
+      return this.#fail(response, failureError(failure), prepared.errors);
     }
     if (outcome.kind === "filtered") return sendFiltered(prepared, outcome, response);
     if (prepared.request.format.kind === "image")
@@ -209,9 +212,13 @@ export class TileProtocols {
     if (!response.destroyed) await this.#answer(prepared, outcome, response, beganMs);
   }
 
-  /** Serves a resource of a layer to clients that may see it. At once if the layer is public. */
-  #guarded(layer: Layer, response: ServerResponse, serve: () => Promise<void> | void): Promise<void> | void {
-    if (!layer.secured) return serve();
+  /** Serves a resource of layers to clients that may see all of them. At once if the layers are public. */
+  #guarded(
+    layers: readonly Layer[],
+    response: ServerResponse,
+    serve: () => Promise<void> | void,
+  ): Promise<void> | void {
+    if (!layers.some(({ secured }) => secured)) return serve();
     return this.#options.authorised(response.req, goneSignal(response)).then((allowed) => {
       if (response.destroyed) return;
       return allowed ? serve() : sendUnauthorized(response);
@@ -220,41 +227,79 @@ export class TileProtocols {
 
   #serve(prepared: PreparedTile, response: ServerResponse): Promise<void> | void {
     const beganMs = this.#options.clock.monotonicNow();
-    return this.#guarded(prepared.request.layer, response, () => {
-      const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
-      return outcome instanceof Promise
-        ? this.#waitFor(outcome, prepared, response, beganMs)
-        : this.#answer(prepared, outcome, response, beganMs);
-    });
+    const { layer } = prepared.request;
+    // A hit of a public layer allocates nothing here.
+    if (!layer.secured) return this.#read(prepared, response, beganMs);
+    return this.#guarded([layer], response, () => this.#read(prepared, response, beganMs));
+  }
+
+  #read(prepared: PreparedTile, response: ServerResponse, beganMs: number): Promise<void> | void {
+    const outcome = this.#options.reader.read(prepared.request, () => this.#requesterOf(response));
+    return outcome instanceof Promise
+      ? this.#waitFor(outcome, prepared, response, beganMs)
+      : this.#answer(prepared, outcome, response, beganMs);
   }
 
   async #servePacked(
     { request, contentType, pack }: PackedTile,
     baseUrl: string,
-    dialect: Dialect,
+    errors: ErrorForm,
     response: ServerResponse,
   ): Promise<void> {
     const outcome = await this.#options.reader.read(request, () => this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
-      return sendError(response, failureError(outcome.failure), dialect);
+      return this.#fail(response, failureError(outcome.failure), errors);
     const tile = outcome.kind === "tile" ? outcome.tile : undefined;
     sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#options.clock.now());
   }
 
-  async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
+  async #serveMap(map: MapRequest, errors: ErrorForm, response: ServerResponse): Promise<void> {
     this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "map") sendMap(response, map, outcome, this.#options.clock.now());
-    else sendError(response, failureError(outcome.failure), dialect);
+    else await this.#fail(response, failureError(outcome.failure), errors);
   }
 
-  async #serveInfo(query: UpstreamQuestion, dialect: Dialect, response: ServerResponse): Promise<void> {
+  async #serveInfo(query: UpstreamQuestion, errors: ErrorForm, response: ServerResponse): Promise<void> {
     const outcome = await this.#options.query(query, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "info") sendInfo(response, outcome.info, query);
-    else sendError(response, failureError(outcome.failure), dialect);
+    else await this.#fail(response, failureError(outcome.failure), errors);
+  }
+
+  /** Asks the upstreams of several layers at once, and joins their answers. If one fails, the request fails. */
+  async #serveInfos(
+    queries: readonly [UpstreamQuestion, ...UpstreamQuestion[]],
+    errors: ErrorForm,
+    response: ServerResponse,
+  ): Promise<void> {
+    const requester = this.#requesterOf(response);
+    setMaxListeners(0, requester.gone);
+    const [query, ...others] = queries;
+    const ask = (one: UpstreamQuestion) => this.#options.query(one, requester);
+    const outcomes = await Promise.all([ask(query), ...others.map(ask)]);
+    if (response.destroyed) return;
+    const [first, ...documents] = outcomes.flatMap((outcome) => (outcome.kind === "info" ? [outcome.info] : []));
+    const failed = outcomes.find((outcome) => outcome.kind === "failure");
+    if (failed !== undefined || first === undefined)
+      return failed && (await this.#fail(response, failureError(failed.failure), errors));
+    const joined = joinedInfo([first, ...documents]);
+    if (joined.ok) return sendInfo(response, joined.value, query);
+    const refusal = { code: "malformed", message: joined.error, exception: { code: "InvalidFormat" } } as const;
+    await this.#fail(response, refusalError(refusal, errors.dialect), errors);
+  }
+
+  /** Sends an error as a document, or as the picture that the request wants. */
+  #fail(response: ServerResponse, error: ProtocolError, { dialect, picture }: ErrorForm): Promise<void> | void {
+    if (picture === undefined) return sendError(response, error, dialect);
+    const text = picture.hasText ? error.text : undefined;
+    return this.#options.maps.renderPlain(picture, text, goneSignal(response)).then((bytes) => {
+      if (response.destroyed) return;
+      if (bytes === undefined) sendError(response, error, dialect);
+      else sendErrorPicture(response, picture, bytes);
+    });
   }
 
   /** Answers `?explain` with the state of a tile. The client needs the right to read the management interface. */
@@ -305,8 +350,8 @@ export class TileProtocols {
 
   #answerQuery(route: TileRoute, address: TileAddress, response: ServerResponse, key: string): Promise<void> | void {
     if (wantsExplanation(address.query)) return this.#serveExplanation(route, address, response);
-    const { dialect, requested } = parseRequested(this.#memo.catalogue, route, address.query);
-    if (!requested.ok) return sendError(response, refusalError(requested.error, dialect), dialect);
+    const { errors, requested } = parseRequested(this.#memo.catalogue, route, address.query);
+    if (!requested.ok) return this.#fail(response, refusalError(requested.error, errors.dialect), errors);
     const selected = requested.value;
     switch (selected.kind) {
       case "document": {
@@ -320,19 +365,27 @@ export class TileProtocols {
         return sendLongDocument(response, selected, { etag, baseUrl, clock: this.#options.clock });
       }
       case "map":
-        return this.#guarded(selected.request.layer, response, () =>
-          this.#serveMap(selected.request, dialect, response),
+        return this.#guarded(
+          selected.request.layers.map(({ layer }) => layer),
+          response,
+          () => this.#serveMap(selected.request, errors, response),
         );
       case "info":
-        return this.#guarded(selected.query.layer, response, () => this.#serveInfo(selected.query, dialect, response));
+        return this.#guarded([selected.query.layer], response, () => this.#serveInfo(selected.query, errors, response));
+      case "infos":
+        return this.#guarded(
+          selected.queries.map(({ layer }) => layer),
+          response,
+          () => this.#serveInfos(selected.queries, errors, response),
+        );
       case "packed":
-        return this.#guarded(selected.request.layer, response, () =>
-          this.#servePacked(selected, address.baseUrl(), dialect, response),
+        return this.#guarded([selected.request.layer], response, () =>
+          this.#servePacked(selected, address.baseUrl(), errors, response),
         );
       case "uncached": {
-        const prepared = prepareTile(selected.request, dialect);
+        const prepared = prepareTile(selected.request, errors);
         const { layer } = selected.request;
-        return this.#guarded(layer, response, () =>
+        return this.#guarded([layer], response, () =>
           this.#waitFor(
             this.#options.renderUncached(selected.request, goneSignal(response)),
             prepared,
@@ -342,7 +395,7 @@ export class TileProtocols {
         );
       }
       case "tile": {
-        const prepared = prepareTile(selected.request, dialect);
+        const prepared = prepareTile(selected.request, errors);
         this.#memo.put(key, prepared);
         return this.#serve(prepared, response);
       }

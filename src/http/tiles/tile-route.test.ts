@@ -14,7 +14,7 @@ const layers = [...catalogue.layers.values()];
 function parseTarget(target: string): ReturnType<typeof parseRequested> {
   const cut = target.indexOf("?");
   const route = routeOf(cut < 0 ? target : target.slice(0, cut));
-  if (!route.ok) return { dialect: "plain", requested: route };
+  if (!route.ok) return { errors: { dialect: "plain", picture: undefined }, requested: route };
   return parseRequested(catalogue, route.value, cut < 0 ? "" : target.slice(cut + 1));
 }
 

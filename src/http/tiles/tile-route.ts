@@ -6,9 +6,12 @@ import { parseQuery, type Query } from "../request/query.ts";
 import { parseKml } from "./kml/kml-address.ts";
 import { parseOgc } from "./ogc/ogc-address.ts";
 import type { Dialect } from "./reply/ogc-exception.ts";
+import type { ErrorForm } from "./reply/tile-reply.ts";
 import { notFound, type ParsedAddress, type Parser, type ProtocolRefusal } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
-import { parseWms, wmsVersion } from "./wms/wms-address.ts";
+import { errorPicture } from "./wms/map-exceptions.ts";
+import { parseWms } from "./wms/wms-address.ts";
+import { wmsVersion } from "./wms/wms-version.ts";
 import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
 import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe, parseXyz } from "./xyz/xyz-address.ts";
@@ -104,18 +107,27 @@ export function dialectOfPath(route: TileRoute, queryText: string): Dialect {
   return dialectOf(route, query.ok ? query.value : new Map());
 }
 
-/** Parses a request, and returns the format in which its protocol reports errors. */
+/** Parses a request, and returns the form in which its client gets errors. */
 export function parseRequested(
   catalogue: Catalogue,
   route: TileRoute,
   queryText: string,
-): { readonly dialect: Dialect; readonly requested: Result<ParsedAddress, ProtocolRefusal> } {
+): { readonly errors: ErrorForm; readonly requested: Result<ParsedAddress, ProtocolRefusal> } {
   const query = parseQuery(queryText);
-  if (!query.ok) return { dialect: dialectOf(route, new Map()), requested: undecodable("The query", query.error) };
+  if (!query.ok) {
+    const errors = { dialect: dialectOf(route, new Map()), picture: undefined };
+    return { errors, requested: undecodable("The query", query.error) };
+  }
   const parse: Parser = PROTOCOLS[route.protocol];
   const requested = parse(catalogue, route.rest, query.value);
-  const dialect = dialectOf(route, query.value);
+  const picture = route.protocol === "wms" ? errorPicture(catalogue, query.value) : undefined;
+  return { errors: { dialect: errorDialect(route, query.value, requested), picture }, requested };
+}
+
+function errorDialect(route: TileRoute, query: Query, requested: Result<ParsedAddress, ProtocolRefusal>): Dialect {
+  const dialect = dialectOf(route, query);
+  if (requested.ok) return dialect;
   // GeoWebCache answers with an exception document in every protocol.
-  const isDisabled = !requested.ok && requested.error.code === "layer_disabled";
-  return { dialect: isDisabled && dialect === "plain" ? "ows" : dialect, requested };
+  if (requested.error.code === "layer_disabled" && dialect === "plain") return "ows";
+  return requested.error.dialect ?? dialect;
 }

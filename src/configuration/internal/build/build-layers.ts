@@ -2,6 +2,7 @@ import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
 import { extentOf } from "../../../grid/extent.ts";
 import { asGridSetName, asZoom, type Extent, extentsOverlap, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
 import { gridSetHint } from "../../../grid/grid-set-hint.ts";
+import { atEveryZoom } from "../../../layer/by-zoom.ts";
 import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import type { RequestFilter } from "../../../layer/filter/request-filter.ts";
 import { formatNames, formatOf, type TileFormat } from "../../../layer/format.ts";
@@ -9,6 +10,7 @@ import { type GridSubset, gridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { styleName } from "../../../layer/legend.ts";
 import { rendersData, rendersSingleTiles, type SourceOptions } from "../../../layer/source-options.ts";
+import { NOT_STORED } from "../../../layer/stored-levels.ts";
 import { asFormatName, asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { directoryName } from "../../../store/file/file-layout.ts";
@@ -27,6 +29,7 @@ import {
 import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withBounds } from "./archives.ts";
 import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
+import { checkGroups } from "./check-groups.ts";
 import { checkTileLayer, checkTilesOnDisk, subsetPath } from "./check-tile-layer.ts";
 
 export interface LayerContext {
@@ -55,10 +58,14 @@ export async function buildLayers(
 ): Promise<readonly Layer[]> {
   const directories = new Map<string, string>();
   const layers: Layer[] = [];
+  const paths: Path[] = [];
   for (const [i, document] of documents.entries()) {
     if (document === undefined) continue;
-    layers.push(await buildOneLayer(document, ["layers", i], directories, context));
+    const path = ["layers", i];
+    layers.push(await buildOneLayer(document, path, directories, context));
+    paths.push(path);
   }
+  checkGroups(layers, paths, context.problems);
   return layers;
 }
 
@@ -173,6 +180,8 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     }),
     ...defined({ attribution: document.attribution ?? archive?.attribution }),
     ...(archive?.vectorLayers === undefined ? {} : { vectorLayers: archive.vectorLayers }),
+    // A group has no tiles of its own.
+    ...(source.type === "group" ? { expireCacheSeconds: atEveryZoom(NOT_STORED) } : {}),
     metatile: metatile ?? (ofTiles ? [1, 1] : [4, 4]),
     legends: legends.map((legend) => ({ ...legend, style: styleName(legend.style, styles) ?? legend.style })),
   };

@@ -1,5 +1,5 @@
 import type { ArcgisCacheSourceOptions, ConnectionOptions, SourceOptions } from "../../../layer/source-options.ts";
-import type { LayerName } from "../../../layer/tile-set.ts";
+import { asLayerName, type LayerName } from "../../../layer/tile-set.ts";
 import { defined } from "../../../lib/defined.ts";
 import { addressesOf } from "../../../source/http/servers.ts";
 import type { ArcgisCacheSourceDocument, SourceDocument, UpstreamDocument } from "../../fields/source-schema.ts";
@@ -26,6 +26,8 @@ export function buildSource(
     case "demo":
     case "none":
       return document;
+    case "group":
+      return { ...document, layers: document.layers.map(asLayerName) };
     case "wms": {
       const { layers = [layer], ...plain } = buildUpstream(document, path, problems);
       return { ...plain, layers };

@@ -26,7 +26,7 @@ export function checkTileLayer(
     problems.add([...path, "metatile"], `expected [1, 1], ${why}, got [${metatile.join(", ")}]`);
   if (gutter !== 0) problems.expected([...path, "gutter"], `0, ${why}`, gutter);
   // Tiles on the disk belong to the layer's own grid sets.
-  if (source.type === "none") return;
+  if (source.type === "none" || source.type === "group") return;
   const [first] = subsets;
   for (const { gridSet } of subsets) {
     const at = subsetPath(document, gridSet, path);

@@ -6,7 +6,7 @@ import { effectiveContent, type ReplacedVariables } from "../../gwc/effective.ts
 import { isLayerRoot } from "../../gwc/layer-object.ts";
 import { type ListedKind, OBJECTS } from "../../gwc/object-kinds.ts";
 import { ownContent } from "../../gwc/own-document.ts";
-import { isCiteCompliant, serviceContent } from "../../gwc/settings.ts";
+import { compatContent, serviceContent } from "../../gwc/settings.ts";
 import { isUsable } from "../../gwc/store-object.ts";
 import type { Path } from "../read/problems.ts";
 
@@ -121,12 +121,12 @@ export function withObjects(
 /** Returns the sections of the server, with the values of the settings. */
 function serverContent(content: Content, settings: MapNode | undefined): Content {
   const serviceInformation = serviceContent(settings);
-  const isStrict = isCiteCompliant(settings);
+  const own = compatContent(settings);
   const { compat = {} } = content;
   return {
     ...(serviceInformation === undefined ? {} : { serviceInformation }),
     // A section that is not a map is reported when the content is read.
-    ...(isStrict === undefined || !isMap(compat) ? {} : { compat: { ...compat, wmtsCiteCompliant: isStrict } }),
+    ...(Object.keys(own).length === 0 || !isMap(compat) ? {} : { compat: { ...compat, ...own } }),
   };
 }
 

@@ -48,6 +48,13 @@ export function cdnLifetime(layer: Expiring, z: Zoom, tile: Aging | undefined, n
   return limit === 0 && isStale(tile) ? "no-cache" : Math.min(wanted, limit);
 }
 
+/** Returns the shortest of lifetimes. A picture without a header of its own leaves the whole picture without one. */
+export function shortest(lifetimes: readonly Lifetime[]): Lifetime {
+  if (lifetimes.includes("no-cache")) return "no-cache";
+  const seconds = lifetimes.flatMap((lifetime) => (typeof lifetime === "number" ? [lifetime] : []));
+  return seconds.length < lifetimes.length ? undefined : Math.min(...seconds);
+}
+
 /** Returns the headers of both lifetimes. Empty if they have no directives. */
 export function cacheHeaders(client: Lifetime, cdn: Lifetime, secured: boolean): readonly string[] {
   const directives = [

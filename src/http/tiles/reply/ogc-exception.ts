@@ -23,9 +23,9 @@ export function errorDocument(dialect: Dialect, exception: OgcException | undefi
     case "ows":
       return owsException(exception?.code ?? "NoApplicableCode", exception?.locator, text);
     case "wms-1.1.1":
-      return wmsException("1.1.1", exception?.code, text);
+      return wmsException("1.1.1", exception, text);
     case "wms-1.3.0":
-      return wmsException("1.3.0", exception?.code, text);
+      return wmsException("1.3.0", exception, text);
   }
 }
 
@@ -54,9 +54,14 @@ function owsException(code: string, locator: string | undefined, text: string): 
 const DOCTYPE_111 =
   '<!DOCTYPE ServiceExceptionReport SYSTEM "http://schemas.opengis.net/wms/1.1.1/exception_1_1_1.dtd">';
 
-/** Returns an exception of WMS 1.1.1 (annex A.3) or 1.3.0 (annex E.2). */
-function wmsException(version: "1.1.1" | "1.3.0", code: string | undefined, text: string): ErrorDocument {
-  const coded = code === undefined ? "" : ` code="${escapeXml(code)}"`;
+/** Returns an exception of WMS 1.1.1 (annex A.3) or 1.3.0 (annex E.2). Only 1.3.0 has locators. */
+function wmsException(
+  version: "1.1.1" | "1.3.0",
+  { code, locator }: Partial<OgcException> = {},
+  text: string,
+): ErrorDocument {
+  const where = version === "1.1.1" || locator === undefined ? "" : ` locator="${escapeXml(locator)}"`;
+  const coded = code === undefined ? "" : ` code="${escapeXml(code)}"${where}`;
   const namespace = version === "1.3.0" ? ' xmlns="http://www.opengis.net/ogc"' : "";
   const doctype = version === "1.3.0" ? "" : `${DOCTYPE_111}\n`;
   return {

@@ -11,10 +11,11 @@ import { challengeOf } from "../../auth/rights.ts";
 import { endInParts } from "../../connection/slow-readers.ts";
 import { type ProtocolError, plainError } from "../../errors.ts";
 import type { Explanation } from "../explanation.ts";
+import type { ErrorPicture } from "../wms/map-exceptions.ts";
 import { hasResult } from "./conditional.ts";
 import { type Coding, codingFor, type PackedBodies, packedTag } from "./content-coding.ts";
 import { filteredTile } from "./filtered-tile.ts";
-import { type Aging, cacheHeaders, cdnLifetime, clientLifetime, type Lifetime } from "./lifetimes.ts";
+import { type Aging, cacheHeaders, cdnLifetime, clientLifetime, type Lifetime, shortest } from "./lifetimes.ts";
 import { type Dialect, errorDocument } from "./ogc-exception.ts";
 
 /** The methods of an address. With `form` its query may also be the body of a POST. */
@@ -76,10 +77,17 @@ function sendCoded(
   });
 }
 
+/** How a client gets the errors of a request. */
+export interface ErrorForm {
+  readonly dialect: Dialect;
+  /** The picture in place of a document. Undefined: a document. */
+  readonly picture: ErrorPicture | undefined;
+}
+
 /** The data that is prepared once for each address and stored in the memo. */
 export interface PreparedTile {
   readonly request: TileRequest;
-  readonly dialect: Dialect;
+  readonly errors: ErrorForm;
   readonly fixed: readonly string[];
   /** The header blocks of the tile that was sent last. They do not reference its bytes. */
   built: BuiltHeaders | undefined;
@@ -109,7 +117,7 @@ function lifetimesOf(layer: Layer, z: Zoom, tile: Aging | undefined, nowMs: numb
   return cacheHeaders(clientLifetime(layer, z, tile, nowMs), cdnLifetime(layer, z, tile, nowMs), layer.secured);
 }
 
-export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
+export function prepareTile(request: TileRequest, errors: ErrorForm): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
   const fixed = [
@@ -126,7 +134,7 @@ export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTil
     extentText(tileExtent(grid, index)),
     ...(request.format.kind === "data" ? VARYING : []),
   ];
-  return { request, dialect, fixed, built: undefined };
+  return { request, errors, fixed, built: undefined };
 }
 
 function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding, nowMs: number): BuiltHeaders {
@@ -275,15 +283,22 @@ const describe = (contentType: string, { byteLength }: Uint8Array): readonly str
   String(byteLength),
 ];
 
-/** Sends a map composed for this request. As in GWC, its cache result is WMS. */
+/**
+ * Sends a map composed for this request. As in GWC, its cache result is WMS. It lasts as long as the layer whose tiles
+ * last shortest.
+ * @param map `oldest` has the oldest tile of each layer
+ */
 export function sendMap(
   response: ServerResponse,
-  { layer, format, z }: MapRequest,
-  map: Pick<ServedTile, "bytes" | "etag"> & { readonly oldest: Aging | undefined },
+  { layers, format }: MapRequest,
+  map: Pick<ServedTile, "bytes" | "etag"> & { readonly oldest: readonly (Aging | undefined)[] },
   nowMs: number,
 ): void {
-  const lifetimes = lifetimesOf(layer, z, map.oldest, nowMs);
-  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...lifetimes];
+  const lifetimes = (of: typeof clientLifetime): Lifetime =>
+    shortest(layers.map(({ layer, z }, position) => of(layer, z, map.oldest[position], nowMs)));
+  const isSecured = layers.some(({ layer }) => layer.secured);
+  const headers = cacheHeaders(lifetimes(clientLifetime), lifetimes(cdnLifetime), isSecured);
+  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...headers];
   sendTagged(response, map, describe(contentTypeOf(format, map.bytes), map.bytes), lasting);
 }
 
@@ -294,7 +309,7 @@ export function sendMap(
 export function sendInfo(
   response: ServerResponse,
   { contentType, bytes }: UpstreamDocument,
-  { layer, request }: UpstreamQuestion,
+  { layer, request }: Pick<UpstreamQuestion, "layer"> & { readonly request: Pick<UpstreamQuestion["request"], "kind"> },
 ): void {
   // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so caches must not
   // store it.
@@ -322,6 +337,10 @@ export function sendError(response: ServerResponse, error: ProtocolError, dialec
   const { contentType, body } = errorDocument(dialect, error.exception, error.text);
   send(response, error.status, contentType, Buffer.from(body, "utf8"), error.headers);
 }
+
+/** Sends the picture of an error. Like other WMS, with the status of a map: programs show no picture with another status. */
+export const sendErrorPicture = (response: ServerResponse, { format }: ErrorPicture, bytes: Uint8Array): void =>
+  send(response, 200, contentTypeOf(format, bytes), bytes, ["Cache-Control", "no-store"]);
 
 /** Sends an explanation. It is valid only now, so caches must not store it. */
 export const sendExplanation = (response: ServerResponse, explanation: Explanation): void =>

@@ -82,7 +82,7 @@ test.each([
 });
 
 test.each([
-  ["", undefined],
+  ["", [255, 255, 255]],
   ["&TRANSPARENT=TRUE", undefined],
   ["&TRANSPARENT=true&BGCOLOR=0x102030", undefined],
   ["&TRANSPARENT=FALSE", [255, 255, 255]],

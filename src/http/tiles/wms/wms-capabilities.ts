@@ -1,23 +1,47 @@
 import { isYFirst } from "../../../grid/crs/axis-order.ts";
 import { WORLD } from "../../../grid/extent.ts";
 import { asTileIndex, canonicalSrs, type Extent, tileExtent } from "../../../grid/grid-set.ts";
-import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { advertisedLayers, type Catalogue, composesMaps } from "../../../layer/catalogue.ts";
 import { listedValues, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
-import { PNG } from "../../../layer/format.ts";
+import { type ImageFormat, PNG } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer, MetadataUrl } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
+import { imageFormats } from "../../../layer/picture-format.ts";
+import { onceEach } from "../../../lib/once-each.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
 import { legendAddress, legendOf, offersLegendGraphic } from "./legend-address.ts";
+import type { WmsVersion } from "./wms-version.ts";
 
 /** The longest side of a map in pixels. No browser shows a larger map. */
 export const MAX_SIDE = 4096;
 /** The most layers of one map. */
-export const LAYER_LIMIT = 1;
+export const LAYER_LIMIT = 16;
+
+/** The names of the formats of exceptions (OGC 06-042, 7.3.3.11, and OGC 01-068r3, 7.2.3.11). */
+export const EXCEPTIONS = {
+  "1.1.1": {
+    xml: "application/vnd.ogc.se_xml",
+    inimage: "application/vnd.ogc.se_inimage",
+    blank: "application/vnd.ogc.se_blank",
+  },
+  "1.3.0": { xml: "XML", inimage: "INIMAGE", blank: "BLANK" },
+} as const;
+
+/** Returns whether a layer of the capabilities may be in maps of any extent. */
+export const composesAnyMap = onceEach((catalogue: Catalogue): boolean =>
+  advertisedLayers(catalogue).some((layer) => composesMaps(catalogue, layer)),
+);
+
+/** Returns the formats of pictures in the capabilities. */
+export const mapFormats = onceEach((catalogue: Catalogue): readonly ImageFormat[] => {
+  const pictures = imageFormats(advertisedLayers(catalogue).flatMap(({ formats }) => formats));
+  return [...new Map(pictures.map((format) => [format.mimeType, format])).values()];
+});
 
 /** Returns the formats of maps. The schemas require one, even for a server without layers. */
 function formatsOf(layers: readonly Layer[]): readonly string[] {
@@ -99,16 +123,16 @@ export function* wmsCapabilities130(catalogue: Catalogue, baseUrl: string): Gene
 
 /** The differences between the capabilities of the versions. */
 interface Version {
+  readonly version: WmsVersion;
   readonly name: string;
   readonly type: string;
-  readonly exceptions: string;
   readonly crs: "SRS" | "CRS";
   readonly geographic: (box: Extent) => string;
   readonly box: (box: CrsBox) => Extent;
   /** The elements of the CRS that all layers have. Without one, version 1.1.1 has an empty element (7.1.4.5.5). */
   readonly common: (codes: readonly number[]) => readonly string[];
-  /** The elements of `Service` that only one version has. */
-  readonly limits: readonly string[];
+  /** Whether `Service` has the limits of maps. */
+  readonly hasLimits: boolean;
   /**
    * Whether GetLegendGraphic is listed as an operation. In 1.3.0 it belongs to another standard, and the addresses of
    * the legends suffice.
@@ -117,31 +141,27 @@ interface Version {
 }
 
 const V111: Version = {
+  version: "1.1.1",
   name: "OGC:WMS",
   type: "application/vnd.ogc.wms_xml",
-  exceptions: "application/vnd.ogc.se_xml",
   crs: "SRS",
   geographic: (box) => `<LatLonBoundingBox ${attributes(box)}/>`,
   box: ({ box }) => box,
   common: (codes) => (codes.length === 0 ? ["<SRS></SRS>"] : codes.map((code) => `<SRS>EPSG:${code}</SRS>`)),
-  limits: [],
+  hasLimits: false,
   hasLegends: true,
 };
 
 const V130: Version = {
+  version: "1.3.0",
   name: "WMS",
   type: "text/xml",
-  exceptions: "XML",
   crs: "CRS",
   geographic: ({ minX, minY, maxX, maxY }) =>
     `<EX_GeographicBoundingBox><westBoundLongitude>${minX}</westBoundLongitude><eastBoundLongitude>${maxX}</eastBoundLongitude><southBoundLatitude>${minY}</southBoundLatitude><northBoundLatitude>${maxY}</northBoundLatitude></EX_GeographicBoundingBox>`,
   box: inAxisOrder,
   common: (codes) => codes.map((code) => `<CRS>EPSG:${code}</CRS>`),
-  limits: [
-    `<LayerLimit>${LAYER_LIMIT}</LayerLimit>`,
-    `<MaxWidth>${MAX_SIDE}</MaxWidth>`,
-    `<MaxHeight>${MAX_SIDE}</MaxHeight>`,
-  ],
+  hasLimits: true,
   hasLegends: false,
 };
 
@@ -162,16 +182,24 @@ function* serviceAndLayers(
       ? [operation("GetLegendGraphic", ["image/png"], base)]
       : []),
   ];
+  const isWhole = composesAnyMap(catalogue);
+  const limits = [
+    `<LayerLimit>${isWhole ? LAYER_LIMIT : 1}</LayerLimit>`,
+    `<MaxWidth>${MAX_SIDE}</MaxWidth>`,
+    `<MaxHeight>${MAX_SIDE}</MaxHeight>`,
+  ];
+  const { xml, inimage, blank } = EXCEPTIONS[version.version];
+  const exceptions = isWhole ? [xml, inimage, blank] : [xml];
   yield `  <Service>
     <Name>${version.name}</Name>
-    ${[wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base)), ...version.limits].join("\n    ")}
+    ${[wmsService(catalogue.service.information, "Web Map Service - Nuthatch", online(base)), ...(version.hasLimits ? limits : [])].join("\n    ")}
   </Service>
   <Capability>
     <Request>
 ${operations.join("\n")}
     </Request>
     <Exception>
-      <Format>${version.exceptions}</Format>
+${exceptions.map((name) => `      <Format>${name}</Format>`).join("\n")}
     </Exception>`;
   if (hasTileSetsListed) {
     yield "\n    <VendorSpecificCapabilities>\n";
