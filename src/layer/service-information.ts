@@ -34,6 +34,8 @@ export interface ServiceOptions {
    * Whether WMTS with key-value pairs checks every request as strictly as the OGC's conformance tests (CITE) demand.
    */
   readonly isCiteCompliant: boolean;
+  /** The number of this state of the catalogue in capabilities. A later state has a larger number. */
+  readonly updateSequence: number;
 }
 
-export const STANDARD_SERVICE: ServiceOptions = { information: {}, isCiteCompliant: false };
+export const STANDARD_SERVICE: ServiceOptions = { information: {}, isCiteCompliant: false, updateSequence: 0 };

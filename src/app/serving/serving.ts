@@ -266,5 +266,9 @@ function installationOf(
 }
 
 /** Returns the catalogue of a configuration. */
-const catalogueIn = ({ layers, serviceInformation, compat }: Configuration): Catalogue =>
-  catalogueOf(layers, { information: serviceInformation, isCiteCompliant: compat.wmtsCiteCompliant });
+const catalogueIn = ({ layers, serviceInformation, compat, revision }: Configuration): Catalogue =>
+  catalogueOf(layers, {
+    information: serviceInformation,
+    isCiteCompliant: compat.wmtsCiteCompliant,
+    updateSequence: revision,
+  });

@@ -2,7 +2,7 @@ import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { asTileIndex, asZoom, type GridSet, type Zoom } from "../../grid/grid-set.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
+import { type Catalogue, layerNamed } from "../../layer/catalogue.ts";
 import type { Parameters } from "../../layer/filter/parameter-filter.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
@@ -62,6 +62,8 @@ interface DocumentHead {
 
 export interface WholeDocument extends DocumentHead {
   readonly write: (baseUrl: string) => string | Uint8Array;
+  /** The document as a page, for clients that prefer HTML. */
+  readonly page?: WholeDocument;
 }
 
 /** A document that describes all layers. It is written in parts, one for each layer. */
@@ -89,7 +91,7 @@ export const notFound = (message: string): { readonly ok: false; readonly error:
   refuse({ code: "not_found", message });
 
 export function findLayer(catalogue: Catalogue, name: string): Result<Layer, ProtocolRefusal> {
-  const layer = catalogue.layers.get(name);
+  const layer = layerNamed(catalogue, name);
   if (layer?.enabled === false) return refuse(disabledLayer(name));
   if (layer !== undefined) return ok(layer);
   return refuse(unknownLayer(name.length > 200 ? shown(name) : name));

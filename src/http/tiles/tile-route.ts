@@ -9,7 +9,8 @@ import type { Dialect } from "./reply/ogc-exception.ts";
 import { notFound, type ParsedAddress, type Parser, type ProtocolRefusal } from "./tile-parts.ts";
 import { parseTms } from "./tms/tms-address.ts";
 import { parseWms, wmsVersion } from "./wms/wms-address.ts";
-import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
+import { parseWmtsKvp } from "./wmts/wmts-address.ts";
+import { parseWmtsRest } from "./wmts/wmts-rest.ts";
 import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe, parseXyz } from "./xyz/xyz-address.ts";
 
@@ -95,6 +96,7 @@ export const takesForm = ({ protocol }: TileRoute): boolean => WITH_FORMS.has(pr
 /** Returns the format in which a protocol reports errors. */
 function dialectOf({ protocol }: TileRoute, query: Query): Dialect {
   if (protocol === "wms") return `wms-${wmsVersion(query)}`;
+  if (protocol === "wmts-rest") return "ows-rest";
   return protocol === "wmts" ? "ows" : "plain";
 }
 

@@ -1,4 +1,5 @@
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { publicName } from "../../../layer/layer.ts";
 import { ownVersion } from "../../../lib/process/version.ts";
 import { allGrids, formatsOf, KINDS, layersOf, OPENAPI_TYPE, TILES_PATHS, type TilesKind } from "./ogc-documents.ts";
 
@@ -43,16 +44,7 @@ const get = ({ id, summary, parameters = [], content = json, errors = [] }: Oper
 /** Returns the paths of the tile sets of one kind. `of` selects the tile sets of a collection or of the dataset. */
 function tilesPaths(catalogue: Catalogue, kind: TilesKind, of: "collection" | "dataset"): Document {
   const layers = layersOf(catalogue, kind);
-  const own =
-    of === "collection"
-      ? [
-          inPath(
-            "collectionId",
-            "a layer",
-            layers.map(({ name }) => name),
-          ),
-        ]
-      : [];
+  const own = of === "collection" ? [inPath("collectionId", "a layer", layers.map(publicName))] : [];
   const path = `${of === "collection" ? "/collections/{collectionId}" : ""}/${TILES_PATHS[kind]}`;
   const grid = inPath("tileMatrixSetId", "a grid set of the layer", [...allGrids(catalogue).keys()]);
   const named: readonly Document[] =
@@ -116,13 +108,7 @@ export const openApiDocument = (catalogue: Catalogue, base: string): unknown => 
     "/collections/{collectionId}": get({
       id: "getCollection",
       summary: "A layer",
-      parameters: [
-        inPath(
-          "collectionId",
-          "a layer",
-          advertisedLayers(catalogue).map(({ name }) => name),
-        ),
-      ],
+      parameters: [inPath("collectionId", "a layer", advertisedLayers(catalogue).map(publicName))],
       errors: [401, 404],
     }),
     ...Object.assign(

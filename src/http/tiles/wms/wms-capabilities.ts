@@ -5,7 +5,7 @@ import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { listedValues, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import { PNG } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
-import type { Layer, MetadataUrl } from "../../../layer/layer.ts";
+import { type Layer, type MetadataUrl, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
@@ -192,8 +192,8 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
   const keywords = keywordElements("KeywordList", "Keyword", layer.keywords);
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
-    `        <Name>${escapeXml(layer.name)}</Name>`,
-    `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
+    `        <Name>${escapeXml(publicName(layer))}</Name>`,
+    `        <Title>${escapeXml(layer.title || publicName(layer))}</Title>`,
     `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
     ...(keywords === "" ? [] : [`        ${keywords}`]),
     ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
@@ -267,7 +267,7 @@ function tileSetElements(layer: Layer): string[] {
         <Width>${grid.tileWidth}</Width>
         <Height>${grid.tileHeight}</Height>
         <Format>${escapeXml(format.mimeType)}</Format>
-        <Layers>${escapeXml(layer.name)}</Layers>
+        <Layers>${escapeXml(publicName(layer))}</Layers>
         <Styles></Styles>
       </TileSet>`;
     }),
