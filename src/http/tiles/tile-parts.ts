@@ -28,14 +28,18 @@ export interface OutsideTile {
  * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
  * catalogue.
  */
-export type ParsedAddress =
+export type ParsedAddress = (
   | { readonly kind: "tile"; readonly request: TileRequest }
   | PackedTile
   /** A tile that is rendered for this request and not stored. */
   | { readonly kind: "uncached"; readonly request: TileRequest }
   | { readonly kind: "map"; readonly request: MapRequest }
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
-  | RequestedDocument;
+  | RequestedDocument
+) & {
+  /** Headers of the answer that the protocol adds. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
 export type Parser = (

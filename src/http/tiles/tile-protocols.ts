@@ -331,6 +331,7 @@ export class TileProtocols {
     const { dialect, requested } = parseRequested(catalogue, route, address.query);
     if (!requested.ok) return sendError(response, refusalError(requested.error, dialect), dialect);
     const selected = requested.value;
+    for (const [name, value] of Object.entries(selected.headers ?? {})) response.setHeader(name, value);
     switch (selected.kind) {
       case "document": {
         const refused = acceptRefusal(route, selected, response.req.headers.accept);

@@ -13,6 +13,7 @@ test("every link from the landing page leads somewhere, down to the tiles", asyn
   await using protocols = await startProtocols();
   const seen = new Set<string>();
   const pages = new Set<string>();
+  const maps = new Set<string>();
   const visit = async (address: string): Promise<void> => {
     if (seen.has(address)) return;
     seen.add(address);
@@ -21,7 +22,8 @@ test("every link from the landing page leads somewhere, down to the tiles", asyn
       // The documentation is not a part of the protocols.
       if (href === `${protocols.baseUrl}/docs/reference/protocols.html`) continue;
       expect(href.startsWith(`${protocols.baseUrl}/ogc`)).toBe(true);
-      if (href.endsWith("?f=html")) pages.add(href.slice(protocols.baseUrl.length));
+      if (/\/map\?f=\w+$/.test(href)) maps.add(href.slice(protocols.baseUrl.length));
+      else if (href.endsWith("?f=html")) pages.add(href.slice(protocols.baseUrl.length));
       else if (!href.includes("{")) await visit(href.slice(protocols.baseUrl.length));
     }
   };
@@ -29,6 +31,13 @@ test("every link from the landing page leads somewhere, down to the tiles", asyn
   expect(seen).toContain("/ogc/api");
   expect(seen).toContain("/ogc/tileMatrixSets/WebMercatorQuad");
   expect(seen).toContain("/ogc/collections/a%2Fb%40c%25%C3%A9/map/tiles/EPSG%3A900913");
+  expect([...maps]).toEqual(["/ogc/collections/full/map?f=png"]);
+  const map = await protocols.request("/ogc/collections/full/map?f=png");
+  expect([map.status, map.headers["content-type"]]).toEqual([200, "image/png"]);
+  expect(map.headers).toMatchObject({
+    "content-crs": "<http://www.opengis.net/def/crs/EPSG/0/4326>",
+    "content-bbox": "-90,-180,90,180",
+  });
   expect(pages).toContain("/ogc/api?f=html");
   for (const page of pages) {
     const { status, headers } = await protocols.request(page);

@@ -13,6 +13,7 @@ import {
   notFound,
   type ParsedAddress,
   type Parser,
+  type ProtocolRefusal,
   resolveTile,
   type WholeDocument,
 } from "../tile-parts.ts";
@@ -29,6 +30,7 @@ import {
   type NamedGrid,
   namedGrids,
   OPENAPI_TYPE,
+  offersMaps,
   TITLE,
   type TilesKind,
   tileMatrixSet,
@@ -37,6 +39,7 @@ import {
   tilesets,
   tilesetUrl,
 } from "./ogc-documents.ts";
+import { parseMap } from "./ogc-map-address.ts";
 import { openApiDocument } from "./ogc-openapi.ts";
 import { ogcPage } from "./ogc-page.ts";
 
@@ -121,7 +124,7 @@ export const parseOgc: Parser = (catalogue, rest, query) => {
       if (second === undefined)
         return document({ rest, query, title: "Layers", write: (base) => collections(catalogue, base) });
       const layer = findLayer(catalogue, second);
-      return layer.ok ? parseCollection(layer.value, rest, query) : layer;
+      return layer.ok ? parseCollection(catalogue, layer.value, rest, query) : layer;
     }
     case "map":
     case "tiles":
@@ -143,7 +146,7 @@ const parseDataset: Parser = (catalogue, rest, query) => {
   if (named === undefined && tileMatrixSet === undefined)
     return document({ rest, query, title: "Tile sets", write: (base) => datasetTilesets(catalogue, kind, base) });
   const layer = named === undefined ? firstWith(catalogue, kind, tileMatrixSet) : findLayer(catalogue, named);
-  return layer.ok ? parseCollection(layer.value, ["collections", layer.value.name, ...rest], query) : layer;
+  return layer.ok ? parseCollection(catalogue, layer.value, ["collections", layer.value.name, ...rest], query) : layer;
 };
 
 function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string | undefined): Result<Layer, Refusal> {
@@ -156,8 +159,13 @@ const nothing = () =>
     "Nothing is at this address. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and the addresses that they link to",
   );
 
-/** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */
-function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
+/** Parses `collections/{layer}[/map]` and `collections/{layer}[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]`. */
+function parseCollection(
+  catalogue: Catalogue,
+  layer: Layer,
+  rest: readonly string[],
+  query: Query,
+): Result<ParsedAddress, ProtocolRefusal> {
   const title = layer.title || publicName(layer);
   if (rest.length === 2)
     return document({
@@ -167,6 +175,7 @@ function parseCollection(layer: Layer, rest: readonly string[], query: Query): R
       write: (base) => collection(layer, base),
       tileset: (base) => mapTileset(layer, base),
     });
+  if (rest.length === 3 && rest[2] === "map" && offersMaps(layer)) return parseMap(catalogue, layer, query);
   const kind = rest[2] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
   if (tiles !== "tiles" || formatsOf(layer, kind).length === 0) return nothing();

@@ -73,6 +73,9 @@ export const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
 export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
   layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
 
+/** Returns whether a layer has maps of any box (OGC API - Maps - Part 1). */
+export const offersMaps = (layer: Layer): boolean => layer.fullWms && formatsOf(layer, "map").length > 0;
+
 /** Returns the layers that have a kind of tiles. */
 export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
   advertisedLayers(catalogue).filter((layer) => formatsOf(layer, kind).length > 0);
@@ -112,6 +115,9 @@ export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
 
 export const conformance = (): unknown => ({
   conformsTo: [
+    ...["core", "collection-map", "scaling", "spatial-subsetting", "crs", "background", "png", "jpeg"].map(
+      (part) => `http://www.opengis.net/spec/ogcapi-maps-1/1.0/conf/${part}`,
+    ),
     ...["core", "landing-page", "json", "html", "oas30"].map(
       (part) => `http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/${part}`,
     ),
@@ -215,7 +221,13 @@ export function collection(layer: Layer, base: string): unknown {
       ...KINDS.filter((kind) => formatsOf(layer, kind).length > 0).map((kind) =>
         link(TILESETS[kind], tilesUrl(base, layer, kind)),
       ),
+      ...(offersMaps(layer) ? formatsOf(layer, "map") : []).map(({ mimeType, extension }) => ({
+        rel: "http://www.opengis.net/def/rel/ogc/1.0/map",
+        href: `${url}/map?f=${extension}`,
+        type: mimeType,
+      })),
     ],
+    crs: [...new Set(layer.gridSubsets.map(({ gridSet }) => crsOf(gridSet)))],
   };
 }
 
