@@ -50,7 +50,7 @@ async function show(element: HTMLElement, address: string): Promise<void> {
   const layer = item.type.startsWith("image/")
     ? pictures(source)
     : (await import("./ogc-vector.ts")).vectors(source, item.type);
-  const view = viewOf(element, source.projection, levels, coarsest);
+  const view = viewOf(element, source.projection, levels);
   const map = new OpenLayersMap({ target: element, view, layers: [layer] });
   map.on("rendercomplete", () => {
     element.ariaBusy = "false";
@@ -78,13 +78,10 @@ function projectionOf(code: string, level: Level): Projection {
 }
 
 /** Returns a view of all tiles. It has coarser resolutions than the levels if the tiles would not fit. */
-function viewOf(
-  { clientWidth, clientHeight }: HTMLElement,
-  projection: Projection,
-  levels: readonly Level[],
-  coarsest: Level,
-): View {
-  const [minX = 0, minY = 0, maxX = 0, maxY = 0] = boxOf(coarsest);
+function viewOf({ clientWidth, clientHeight }: HTMLElement, projection: Projection, levels: readonly Level[]): View {
+  // The tiles of the finest level exceed the layer least.
+  const finest = levels.at(-1);
+  const [minX = 0, minY = 0, maxX = 0, maxY = 0] = finest === undefined ? [] : boxOf(finest);
   const room = [clientWidth, clientHeight].map((side) => Math.max(1, side - 2 * PADDING));
   const needed = Math.max((maxX - minX) / (room[0] ?? 1), (maxY - minY) / (room[1] ?? 1));
   const resolutions = levels.flatMap(({ limits, cellSize }) => (limits === undefined ? [] : [cellSize]));
