@@ -98,7 +98,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   const stores = cluster === undefined ? built : clusterStores(built, document, problems);
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
   const users = await buildUsers(document, { ...input, file, more: directory?.users ?? [] }, problems, warnings);
-  const { server, jobs, compat, serviceInformation, store } = document;
+  const { server, jobs, activity, log, compat, serviceInformation, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
   if (
     !input.textOnly &&
@@ -133,6 +133,8 @@ export async function build(content: unknown, building: Building): Promise<Confi
     includedIn: includedIn(document, building.origins),
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building),
     jobs,
+    activity,
+    log,
     compat,
     serviceInformation,
     state: buildState(document.state, problems),
