@@ -36,7 +36,7 @@ test("a page has every text of the document, its map, and no other host", async 
   ]) {
     const page = await protocols.request(`${address}?f=html`);
     const shown = page.body
-      .replace(/<[^>]*>/g, " ")
+      .replace(/<[^<>]*>/g, " ")
       .replaceAll("&lt;", "<")
       .replaceAll("&gt;", ">")
       .replaceAll("&amp;", "&");

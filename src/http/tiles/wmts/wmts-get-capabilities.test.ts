@@ -128,3 +128,42 @@ test("a path that is no resource, and the failure of an upstream, are plain text
     expect([path, reply.status, reply.headers["content-type"]]).toEqual([path, status, "text/plain"]);
   }
 });
+
+/** Returns the contents of the elements of a name, which are distinguished by their indentation. */
+const blocksOf = (document: string, element: string): string[] =>
+  document
+    .split(`\n${element}>\n`)
+    .slice(1)
+    .map((rest) => rest.split(`\n${element.replace("<", "</")}>`, 1)[0] ?? "");
+const identifiersOf = (block: string, indent: string): string[] =>
+  `\n${block}`
+    .split(`\n${indent}<ows:Identifier>`)
+    .slice(1)
+    .map((rest) => rest.split("</ows:Identifier>", 1)[0] ?? "");
+const isUnique = (values: readonly string[]): boolean => values.length > 0 && new Set(values).size === values.length;
+
+test("identifiers and scales are unique, and each link of a layer names a set, its limits the levels of the set", async () => {
+  await using protocols = await start();
+  const { body } = await protocols.request(`${GET}&Sections=Contents`);
+  const layers = blocksOf(body, "  <Layer");
+  expect(layers.flatMap((layer) => identifiersOf(layer, "    "))).toSatisfy(isUnique);
+  const sets = new Map<string, readonly string[]>();
+  for (const set of blocksOf(body, "  <TileMatrixSet")) {
+    const levels = identifiersOf(set, "      ");
+    expect(levels).toSatisfy(isUnique);
+    const scales = [...set.matchAll(/<ScaleDenominator>([^<]*)</g)].map(([, scale]) => Number(scale));
+    expect(scales).toEqual([...new Set(scales)].sort((a, b) => b - a));
+    const [id = ""] = identifiersOf(set, "    ");
+    expect(sets.has(id)).toBe(false);
+    sets.set(id, levels);
+  }
+  for (const layer of layers) {
+    const links = blocksOf(layer, "    <TileMatrixSetLink");
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of links) {
+      const [, id = ""] = /<TileMatrixSet>([^<]*)</.exec(link) ?? [];
+      const limited = [...link.matchAll(/<TileMatrix>([^<]*)</g)].map(([, level]) => level);
+      expect(sets.get(id)).toEqual(expect.arrayContaining(limited));
+    }
+  }
+});
