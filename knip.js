@@ -7,6 +7,7 @@ export default {
     "bin/*.mjs",
     "packaging/debian/*.mjs",
     "ui/main.tsx",
+    "ui/pages/ogc-page.ts",
     "site/site.ts",
     "test/**/*.test.ts",
     "src/**/*.test.ts",

@@ -1,4 +1,4 @@
-// Builds the console (ui/) into dist/ui: every name holds a hash of the content, and every file has a compressed twin.
+// Builds the console and the pages of /ogc (ui/) into dist/ui: every name holds a hash of the content, and every file has a compressed twin.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -27,6 +27,8 @@ export async function buildConsole(root, outdir) {
     entryPoints: [
       { in: "ui/main.tsx", out: "console" },
       { in: "ui/style.css", out: "console" },
+      { in: "ui/pages/ogc-page.ts", out: "ogc-page" },
+      { in: "ui/pages/ogc-page.css", out: "ogc-page" },
     ],
     outdir,
     entryNames: "[name]-[hash]",

@@ -28,6 +28,11 @@ export interface GeoWebCacheOptions {
  * processes.
  */
 export interface Configuration {
+  /**
+   * Rises with each change of the configuration and with each start: the time of the load in milliseconds, or one more
+   * than the revision before. Equal in all processes and nodes of a server.
+   */
+  readonly revision: number;
   /** The configuration file. Undefined if the server shows the demo layers. */
   readonly file: string | undefined;
   /** The directory of GeoWebCache whose file is the configuration. Absent without such a directory. */

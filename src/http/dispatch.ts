@@ -55,6 +55,7 @@ export function createDispatch(
     const requested = {
       path: target.path,
       query: target.query,
+      workspace: target.workspace,
       baseUrl: () => {
         const { origin, prefix } = ownAddress(request, options.server());
         return origin + prefix + target.mount;
@@ -103,6 +104,9 @@ export function createDispatch(
     if (!state.ready && state.isStarting === true)
       return reply(httpError("starting", `Nuthatch is not ready: ${shownToAll(state.reason)}`, { "Retry-After": "1" }));
     if (isTilePath(target.path)) return serveTiles(request, target, response);
+    // As in GeoServer, only the tile services have addresses by workspace. Their pages need files and documentation.
+    const isFile = ["assets", "docs"].includes(firstSegment(target.path) ?? "");
+    if (target.workspace !== undefined && !isFile) return reply(refusalText(NOT_FOUND));
     const requestId = requestIdOf(request.headers, currentTrace(), options.random);
     response.setHeader(ID_HEADER, requestId);
     return manage({ request, target, requestId, signal: goneSignal(response) }).then((answer) =>

@@ -65,11 +65,11 @@ const resourceStatus = (code: ErrorCode): number => (code === "unknown_layer" ? 
 
 /**
  * Returns the status of a refusal in a tile protocol. WMTS by key and value answers 400 to every mistake; WMS too,
- * except for tiles outside of the coverage.
+ * except for tiles outside of the coverage. In RESTful WMTS a layer and a tile are resources.
  */
 export function protocolStatus(code: RefusalCode, dialect: Dialect): number {
   if (dialect === "ows") return 400;
-  if (dialect === "plain") return resourceStatus(code);
+  if (dialect === "plain" || dialect === "ows-rest") return resourceStatus(code);
   return STATUS[code];
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type GridSetName, hasSameTiles } from "../grid/grid-set.ts";
+import { onceEach } from "../lib/once-each.ts";
 import { findSubset, type Layer } from "./layer.ts";
 import { type ServiceOptions, STANDARD_SERVICE } from "./service-information.ts";
 import type { LayerName } from "./tile-set.ts";
@@ -8,6 +9,8 @@ import type { LayerName } from "./tile-set.ts";
 export interface Catalogue {
   readonly layers: ReadonlyMap<string, Layer>;
   readonly service: ServiceOptions;
+  /** The workspace whose layers the catalogue has, by their names without prefix. Absent: all layers. */
+  readonly workspace?: string;
 }
 
 export function catalogueOf(layers: readonly Layer[], service = STANDARD_SERVICE): Catalogue {
@@ -19,6 +22,32 @@ export function catalogueOf(layers: readonly Layer[], service = STANDARD_SERVICE
 /** Returns the names of all layers. */
 export const layerNames = ({ layers }: Pick<Catalogue, "layers">): readonly LayerName[] =>
   Array.from(layers.values(), ({ name }) => name);
+
+/** Returns a layer by its name. A workspace knows its layers with the prefix too. */
+export function layerNamed({ layers, workspace }: Catalogue, name: string): Layer | undefined {
+  const prefix = `${workspace}:`;
+  const isPrefixed = workspace !== undefined && name.startsWith(prefix);
+  return layers.get(name) ?? (isPrefixed ? layers.get(name.slice(prefix.length)) : undefined);
+}
+
+/** The catalogues of the workspaces: the texts before the first colon in the names of layers. */
+const workspaces = onceEach((catalogue: Catalogue): ReadonlyMap<string, Catalogue> => {
+  const found = new Map<string, Map<string, Layer>>();
+  for (const layer of catalogue.layers.values()) {
+    const colon = layer.name.indexOf(":");
+    if (colon <= 0 || colon === layer.name.length - 1) continue;
+    const workspace = layer.name.slice(0, colon);
+    const localName = layer.name.slice(colon + 1);
+    const layers = found.get(workspace) ?? new Map<string, Layer>();
+    found.set(workspace, layers.set(localName, { ...layer, localName }));
+  }
+  const { service } = catalogue;
+  return new Map([...found].map(([workspace, layers]) => [workspace, { layers, service, workspace }]));
+});
+
+/** Returns the catalogue of a workspace, as in GeoServer. Undefined if no layer is in it. */
+export const workspaceCatalogue = (catalogue: Catalogue, workspace: string): Catalogue | undefined =>
+  workspaces(catalogue).get(workspace);
 
 /** Returns the layers for capabilities and for lists of clients. */
 export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonly Layer[] =>

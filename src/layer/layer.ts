@@ -60,6 +60,8 @@ export const MAX_METATILE = 20;
 
 export interface Layer extends EncodingOptions {
   readonly name: LayerName;
+  /** The name in addresses and documents below the mount of the layer's workspace. Absent elsewhere: `name`. */
+  readonly localName?: string;
   /** Whether tiles are served. A disabled layer keeps its stored tiles and can be seeded. */
   readonly enabled: boolean;
   /** Whether capabilities and lists for clients contain the layer. Its tiles are served in any case. */
@@ -181,3 +183,6 @@ export const webSubset = (layer: Layer): GridSubset | undefined =>
  * defaults to the layer's first. Undefined if the layer has no grid subset.
  */
 export const defaultSubset = (layer: Layer): GridSubset | undefined => webSubset(layer) ?? layer.gridSubsets[0];
+
+/** Returns the name of a layer in the addresses and documents of a catalogue. */
+export const publicName = ({ name, localName }: Pick<Layer, "name" | "localName">): string => localName ?? name;

@@ -36,6 +36,13 @@ export interface ServiceOptions {
   readonly isCiteCompliant: boolean;
   /** Whether all layers have `fullWms`, as with GeoWebCache's `fullWMS`. */
   readonly isFullWms: boolean;
+  /** The number of this state of the catalogue in capabilities. A later state has a larger number. */
+  readonly updateSequence: number;
 }
 
-export const STANDARD_SERVICE: ServiceOptions = { information: {}, isCiteCompliant: false, isFullWms: false };
+export const STANDARD_SERVICE: ServiceOptions = {
+  information: {},
+  isCiteCompliant: false,
+  isFullWms: false,
+  updateSequence: 0,
+};

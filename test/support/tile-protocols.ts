@@ -167,8 +167,14 @@ export interface ProtocolServer extends AsyncDisposable {
   ): Promise<Reply>;
 }
 
-/** Starts the tile protocols behind a bare `node:http` server on a separate port. */
-export async function startProtocols(more: Partial<TileProtocolOptions> = {}): Promise<ProtocolServer> {
+/**
+ * Starts the tile protocols behind a bare `node:http` server on a separate port. With a workspace it is the server below
+ * the mount of the workspace.
+ */
+export async function startProtocols(
+  more: Partial<TileProtocolOptions> = {},
+  workspace?: string,
+): Promise<ProtocolServer> {
   const reader = new FakeReader();
   const faults: unknown[] = [];
   const protocols = new TileProtocols({
@@ -220,6 +226,7 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
       {
         path,
         query: query.join("?"),
+        workspace,
         baseUrl: () => baseUrl,
       },
       response,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { ConfiguredProcesses } from "../../configuration/in-force/in-force.ts";
 import type { Logger } from "../../lib/process/logger.ts";
@@ -37,7 +36,7 @@ export function configuredProcesses(parts: ConfiguredParts): ConfiguredProcesses
     async configure(next, before) {
       await configureServing(next);
       const { abortedJobs } = await coordinator.methods.configure(coordinatorConfiguration(next));
-      if (!isDeepStrictEqual(next, before)) serving.publish({ kind: "configuration", layers: next.layers.length });
+      if (next.revision !== before.revision) serving.publish({ kind: "configuration", layers: next.layers.length });
       if (next.layers.length === 0 && before.layers.length > 0)
         log.warn("the reload has removed all layers", { layers: before.layers.length, abortedJobs });
     },

@@ -271,9 +271,10 @@ function installationOf(
 }
 
 /** Returns the catalogue of a configuration. */
-const catalogueIn = ({ layers, serviceInformation, compat }: Configuration): Catalogue =>
+const catalogueIn = ({ layers, serviceInformation, compat, revision }: Configuration): Catalogue =>
   catalogueOf(layers, {
     information: serviceInformation,
     isCiteCompliant: compat.wmtsCiteCompliant,
+    updateSequence: revision,
     isFullWms: compat.fullWms,
   });

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import * as z from "zod";
 import { isUserName, ROLES } from "../../account/user.ts";
+import { WORKSPACE_SEGMENT } from "../../lib/http/workspace-segment.ts";
 import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
 import { QUOTA_FORMS, QUOTA_ROOTS } from "../../quota/configuration/quota-configuration.ts";
@@ -22,9 +23,12 @@ const host = text
   .refine((value) => !/\s/.test(value) && !hasControlCharacter(value), "an address or a name")
   .transform((value) => value.replace(/^\[(.*)\]$/, "$1"));
 
-const isMount = (value: string): boolean => /^(?:\/[\w.~-]+)*\/*$/.test(value) && !/\/\.{1,2}(\/|$)/.test(value);
+const isMount = (value: string): boolean => {
+  const plain = value.replace(`/${WORKSPACE_SEGMENT}/`, "/");
+  return plain.startsWith("/") && /^(?:\/[\w.~-]+)*\/*$/.test(plain) && !/\/\.{1,2}(\/|$)/.test(plain);
+};
 const mount = text
-  .refine((value) => value.startsWith("/") && isMount(value), 'a path such as "/" or "/geowebcache"')
+  .refine(isMount, 'a path such as "/", "/geowebcache" or "/geoserver/{workspace}/gwc"')
   .transform((value) => trimEndOf(value, "/") || "/");
 /** Sorts mounts, the longest first, because an address belongs to its longest matching mount. */
 const longestFirst = (mounts: readonly string[]): readonly string[] =>
@@ -65,7 +69,9 @@ export const ServerSchema = map({
   mounts: someOf(mount)
     .transform(longestFirst)
     .prefault(["/", "/geowebcache"])
-    .describe("The paths below which the server answers."),
+    .describe(
+      "The paths below which the server answers. Below a path with the segment `{workspace}` the tile protocols have the layers of one workspace, without the prefix of their names.",
+    ),
   trustProxy: trustProxy
     .prefault(false)
     .describe("Whether the server trusts the headers of a proxy. A list names the addresses of the proxies."),

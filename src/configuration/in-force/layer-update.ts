@@ -38,7 +38,8 @@ export function layersAfter(configuration: Layers, { name, made }: LayerUpdate):
 export function withLayer(configuration: Configuration, update: LayerUpdate): Configuration {
   const { name, made } = update;
   const objects = changedObjects(configuration.objects, { kind: "layer", name, document: made?.document });
-  return { ...configuration, objects, layers: layersAfter(configuration, update) };
+  const revision = configuration.revision + 1;
+  return { ...configuration, revision, objects, layers: layersAfter(configuration, update) };
 }
 
 /** Replaces the grid sets of a layer from another process, which are copies, by the equal ones of this process. */

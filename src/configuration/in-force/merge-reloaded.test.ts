@@ -28,6 +28,11 @@ test("stores change at the next start: until then layers keep their stores, and 
     ],
   };
   const { merged, ignored } = mergeReloaded(next, current);
+  expect(merged.revision).toBe(current.revision + 1);
+  expect(mergeReloaded({ ...current, revision: current.revision + 9 }, current).merged.revision).toBe(current.revision);
+  expect(mergeReloaded({ ...next, revision: current.revision + 9 }, current).merged.revision).toBe(
+    current.revision + 9,
+  );
   expect(ignored).toEqual(["stores"]);
   expect(merged.stores).toEqual(current.stores);
   expect(merged.layers.map((one) => one.store)).toEqual([undefined, "two", undefined, "two"]);

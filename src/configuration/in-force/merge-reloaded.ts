@@ -4,7 +4,7 @@ import type { StoreOptions } from "../../store/store-options.ts";
 import type { Configuration } from "../configuration.ts";
 
 /**
- * Merges a reloaded configuration into the configuration of the running server.
+ * Merges a reloaded configuration into the configuration of the running server. Its revision rises if it differs.
  * @returns the merged configuration, and the keys whose change needs a restart
  */
 export function mergeReloaded(
@@ -25,7 +25,9 @@ export function mergeReloaded(
   const { cluster: _, ...rest } = next;
   const layers = stores === next.stores ? next.layers : inPresentStores(next.layers, { ...current, stores });
   const kept = { server, dataDir, state, store, stores, ...(cluster === undefined ? {} : { cluster }) };
-  return { merged: { ...rest, ...kept, layers }, ignored };
+  const merged = { ...rest, ...kept, layers, revision: current.revision };
+  const revision = Math.max(next.revision, current.revision + 1);
+  return { merged: isDeepStrictEqual(merged, current) ? merged : { ...merged, revision }, ignored };
 }
 
 /**

@@ -67,6 +67,16 @@ export class BuiltFiles {
 
 /** The files of the built console (`bin/build-console.mjs`). */
 export const CONSOLE_FILES = new BuiltFiles("ui", "");
+/**
+ * Returns the name of a built file of the console.
+ * @throws if the console has not been built
+ */
+export function builtFileNamed(pattern: RegExp): string {
+  const name = CONSOLE_FILES.paths?.find((path) => pattern.test(path));
+  if (name === undefined) throw new Error("the console has not been built: run npm run build");
+  return name;
+}
+
 /** The files of the built documentation (`bin/build-docs.mjs`). */
 export const DOCS_FILES = new BuiltFiles("docs", "index.html");
 

@@ -2,7 +2,7 @@ import { escapeHtml } from "../../lib/text/escape.ts";
 import { NOT_FOUND, refusalText } from "../errors.ts";
 import { type Answer, pageAnswer, redirect } from "../reply.ts";
 import type { PublicRequest, PublicResource, Route } from "../resource.ts";
-import { CONSOLE_FILES, fileAnswer } from "./built-files.ts";
+import { builtFileNamed, CONSOLE_FILES, fileAnswer } from "./built-files.ts";
 import { ICON } from "./icon.ts";
 
 /**
@@ -21,17 +21,10 @@ function shellAnswer({ mount, headers }: PublicRequest, more: readonly string[])
   return pageAnswer(200, shellPage(mount), { "Referrer-Policy": "same-origin" });
 }
 
-/** @throws if the console has not been built */
-function fileNamed(pattern: RegExp): string {
-  const name = CONSOLE_FILES.paths?.find((path) => pattern.test(path));
-  if (name === undefined) throw new Error("the console has not been built: run npm run build");
-  return name;
-}
-
 function shellPage(mount: string): string {
   const m = escapeHtml(mount);
-  const script = fileNamed(/^console-\w+\.js$/);
-  const style = fileNamed(/^console-\w+\.css$/);
+  const script = builtFileNamed(/^console-\w+\.js$/);
+  const style = builtFileNamed(/^console-\w+\.css$/);
   return `<!DOCTYPE html>
 <html lang="en" data-base="${m}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>Nuthatch</title>

@@ -2,7 +2,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import type { ServerOptions } from "../../configuration/fields/server-schema.ts";
-import { clientAddress } from "./request.ts";
+import { clientAddress, underMount } from "./request.ts";
 
 const options = (trustProxy: boolean): ServerOptions => ({
   host: "127.0.0.1",
@@ -26,4 +26,20 @@ test("behind a trusted proxy a client is what the proxy saw, not what the client
   for (const nothing of [undefined, "", " , ", "x".repeat(5000)])
     expect(clientAddress(from(nothing), options(true)), "the socket's").toBe("");
   expect(clientAddress(from("6.6.6.6"), options(false)), "the socket's").toBe("");
+});
+
+test("a mount with a workspace gives its name; a longer mount is tried first", () => {
+  const mounts = ["/geoserver/{workspace}/gwc", "/geoserver/gwc", "/"];
+  const under = (path: string) => underMount(path, "q", mounts);
+  const of = (mount: string, path: string, workspace?: string) => ({
+    mount,
+    path,
+    query: "q",
+    ...(workspace === undefined ? {} : { workspace }),
+  });
+  expect(under("/geoserver/topp/gwc/service/wmts")).toEqual(of("/geoserver/topp/gwc", "/service/wmts", "topp"));
+  expect(under("/geoserver/a%20b/gwc")).toEqual(of("/geoserver/a%20b/gwc", "/", "a b"));
+  expect(under("/geoserver/gwc/service/wmts")).toEqual(of("/geoserver/gwc", "/service/wmts"));
+  for (const other of ["/geoserver/topp/gwcx", "/geoserver//gwc/x", "/geoserver/topp", "/geoserver/%zz/gwc"])
+    expect(under(other)).toEqual(of("", other));
 });

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { ServerOptions } from "../../configuration/fields/server-schema.ts";
 import { type TraceContext, traceIdOf } from "../../lib/http/trace-context.ts";
+import { WORKSPACE_SEGMENT } from "../../lib/http/workspace-segment.ts";
 import type { Random } from "../../lib/random/random.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
@@ -20,6 +21,8 @@ export interface Address {
 export interface Target extends Address {
   /** "" for the mount "/", otherwise for example "/geowebcache". */
   readonly mount: string;
+  /** The workspace that the mount names. Absent below other mounts. */
+  readonly workspace?: string;
 }
 
 /** The longest body of the management interface, in bytes. */
@@ -47,11 +50,30 @@ export function splitTarget(target: string): Address | undefined {
 export function underMount(path: string, query: string, mounts: readonly string[]): Target | undefined {
   for (const mount of mounts) {
     if (mount === "/") return { mount: "", path, query };
+    const at = mount.indexOf(WORKSPACE_SEGMENT);
+    if (at >= 0) {
+      const target = underWorkspace(path, query, mount.slice(0, at), mount.slice(at + WORKSPACE_SEGMENT.length));
+      if (target !== undefined) return target;
+      continue;
+    }
     const length = lengthOfMount(path, mount);
     if (length === undefined) continue;
-    return { mount, path: length === path.length ? "/" : path.slice(length), query };
+    return { mount, path: pathAfter(path, length), query };
   }
   return undefined;
+}
+
+const pathAfter = (path: string, length: number): string => (length === path.length ? "/" : path.slice(length));
+
+/** Removes a mount that names a workspace between `before` and `after`. */
+function underWorkspace(path: string, query: string, before: string, after: string): Target | undefined {
+  if (!path.startsWith(before)) return undefined;
+  const slash = path.indexOf("/", before.length);
+  const end = slash + after.length;
+  if (slash < 0 || !path.startsWith(after, slash) || (end < path.length && path[end] !== "/")) return undefined;
+  const workspace = decodePercent(path.slice(before.length, slash));
+  if (workspace === undefined || workspace === "") return undefined;
+  return { mount: path.slice(0, end), path: pathAfter(path, end), query, workspace };
 }
 
 /** Returns how many characters of a raw path are the mount. Undefined if the path is not under the mount. */
@@ -158,6 +180,14 @@ export function prefersXml(accept: string | undefined): boolean {
   const xml = types.findIndex((type) => /^(application|text)\/xml$|\+xml$/.test(type));
   const json = types.findIndex((type) => /\/json$|\+json$/.test(type));
   return xml >= 0 && (json < 0 || xml < json);
+}
+
+/** Returns whether an Accept header prefers an HTML page to JSON. A wildcard alone does not. */
+export function prefersHtml(accept: string | undefined): boolean {
+  const types = acceptedTypes(accept);
+  const html = types.findIndex((type) => type === "text/html" || type === "application/xhtml+xml");
+  const json = types.findIndex((type) => /^(application\/(.*json|\*)|\*\/\*)$/.test(type));
+  return html >= 0 && (json < 0 || html < json);
 }
 
 export const ID_HEADER = "X-Request-Id";

@@ -28,8 +28,9 @@ export class CatalogueMemo {
     if (address.length <= MEMO_ADDRESS_LENGTH) this.#tiles.set(address, tile);
   }
 
-  document(requested: RequestedDocument, baseUrl: string): StoredDocument {
-    const key = `${requested.name}\n${baseUrl}`;
+  /** Returns a document of the catalogue, or of the catalogue of a workspace. */
+  document(requested: RequestedDocument, { workspace = "" }: Catalogue, baseUrl: string): StoredDocument {
+    const key = `${workspace}\n${requested.name}\n${baseUrl}`;
     const stored = requested.isStored === false ? undefined : this.#documents.get(key);
     if (stored !== undefined) return stored;
     const written = "parts" in requested ? [...requested.parts(baseUrl)].join("") : requested.write(baseUrl);

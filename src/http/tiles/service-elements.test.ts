@@ -7,7 +7,7 @@ import {
 } from "../../../test/support/capabilities.ts";
 import { catalogue, states } from "../../../test/support/tile-protocols.ts";
 import { catalogueOf } from "../../layer/catalogue.ts";
-import type { ServiceInformation } from "../../layer/service-information.ts";
+import { type ServiceInformation, STANDARD_SERVICE } from "../../layer/service-information.ts";
 import { parseRequested, routeOf } from "./tile-route.ts";
 
 const INFORMATION: ServiceInformation = {
@@ -35,6 +35,7 @@ const described = catalogueOf(
     information: INFORMATION,
     isCiteCompliant: false,
     isFullWms: false,
+    updateSequence: 0,
   },
 );
 
@@ -120,7 +121,7 @@ test("a layer that is not enabled or not advertised is in no document; an enable
   for (const [path, query, dialect] of [
     ["/xyz/off/EPSG:900913/3/2/2.png", "", "ows"],
     ["/service/tms/1.0.0/off@EPSG:900913@png/3/2/2.png", "", "ows"],
-    ["/service/wmts/rest/off/EPSG:900913/EPSG:900913:3/2/2", "format=image/png", "ows"],
+    ["/service/wmts/rest/off/EPSG:900913/EPSG:900913:3/2/2", "format=image/png", "ows-rest"],
     ["/service/wmts", kvp, "ows"],
     ["/service/wms", "REQUEST=GetMap&LAYERS=off&VERSION=1.1.1", "wms-1.1.1"],
     ["/ogc/collections/off", "", "ows"],
@@ -136,7 +137,7 @@ test("a layer that is not enabled or not advertised is in no document; an enable
 });
 
 test("CITE demands SERVICE, STYLE of GetTile, FORMAT of GetFeatureInfo, and a version that is there", () => {
-  const strict = catalogueOf([states], { information: {}, isCiteCompliant: true, isFullWms: false });
+  const strict = catalogueOf([states], { ...STANDARD_SERVICE, isCiteCompliant: true });
   const asked = (query: string, of = strict) => {
     const route = routeOf("/service/wmts");
     if (!route.ok) throw new Error("no route");

@@ -17,13 +17,16 @@ const around = (name: string, ...inner: readonly string[]): string => {
 export const keywordElements = (list: string, one: string, keywords: readonly string[] = []): string =>
   around(list, ...keywords.map((keyword) => element(one, keyword)));
 
-/** Returns the identification and the provider of a service (OWS Common 1.1.0, 7.4.4 and 7.4.5), each on a line. */
-export function owsService(
-  { title, description, keywords, fees, accessConstraints, serviceProvider = {} }: ServiceInformation,
-  standard: { readonly title: string; readonly type: string; readonly name: string; readonly site: string },
-): string {
-  const { providerName, providerSite, serviceContact = {} } = serviceProvider;
-  const identification = [
+/** Returns a section of a service's description, each element on a line. */
+const section = (name: string, inner: readonly string[]): string =>
+  `<${name}>\n${inner.map((line) => (line === "" ? "" : `  ${line}\n`)).join("")}</${name}>`;
+
+/** Returns the identification of a service (OWS Common 1.1.0, 7.4.4), each element on a line. */
+export const owsIdentification = (
+  { title, description, keywords, fees, accessConstraints }: ServiceInformation,
+  standard: { readonly title: string; readonly type: string },
+): string =>
+  section("ows:ServiceIdentification", [
     `<ows:Title>${escapeXml(title || standard.title)}</ows:Title>`,
     element("ows:Abstract", description),
     keywordElements("ows:Keywords", "ows:Keyword", keywords),
@@ -31,17 +34,19 @@ export function owsService(
     "<ows:ServiceTypeVersion>1.0.0</ows:ServiceTypeVersion>",
     element("ows:Fees", fees),
     element("ows:AccessConstraints", accessConstraints),
-  ];
-  const provider = [
+  ]);
+
+/** Returns the provider of a service (OWS Common 1.1.0, 7.4.5), each element on a line. */
+export function owsProvider(
+  { serviceProvider = {} }: ServiceInformation,
+  standard: { readonly name: string; readonly site: string },
+): string {
+  const { providerName, providerSite, serviceContact = {} } = serviceProvider;
+  return section("ows:ServiceProvider", [
     `<ows:ProviderName>${escapeXml(providerName || standard.name)}</ows:ProviderName>`,
     `<ows:ProviderSite xlink:href="${escapeXml(providerSite || standard.site)}"/>`,
     owsContact(serviceContact) || "<ows:ServiceContact/>",
-  ];
-  const lines = (inner: readonly string[]): string => inner.map((line) => (line === "" ? "" : `  ${line}\n`)).join("");
-  return `<ows:ServiceIdentification>
-${lines(identification)}</ows:ServiceIdentification>
-<ows:ServiceProvider>
-${lines(provider)}</ows:ServiceProvider>`;
+  ]);
 }
 
 const owsContact = (contact: ServiceContact): string =>

@@ -2,7 +2,7 @@ import type { MapRequest } from "../../cache/map-renderer.ts";
 import type { TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamQuestion } from "../../cache/upstream-question.ts";
 import { asTileIndex, asZoom, type GridSet, type Zoom } from "../../grid/grid-set.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
+import { type Catalogue, layerNamed } from "../../layer/catalogue.ts";
 import type { Parameters } from "../../layer/filter/parameter-filter.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../layer/format.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
@@ -33,7 +33,7 @@ export interface OutsideTile {
  * The meaning of an address: a tile, a map composed of tiles, a query to the upstream, or a document about the
  * catalogue.
  */
-export type ParsedAddress =
+export type ParsedAddress = (
   | { readonly kind: "tile"; readonly request: TileRequest }
   | PackedTile
   /** A tile that is rendered for this request and not stored. */
@@ -42,7 +42,11 @@ export type ParsedAddress =
   | { readonly kind: "info"; readonly query: UpstreamQuestion }
   /** The answers to several queries are joined. */
   | { readonly kind: "infos"; readonly queries: readonly [UpstreamQuestion, ...UpstreamQuestion[]] }
-  | RequestedDocument;
+  | RequestedDocument
+) & {
+  /** Headers of the answer that the protocol adds. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /** Parses the remaining path and the query. Pure. Never throws, for any input of a client. */
 export type Parser = (
@@ -69,6 +73,8 @@ interface DocumentHead {
 
 export interface WholeDocument extends DocumentHead {
   readonly write: (baseUrl: string) => string | Uint8Array;
+  /** The document as a page, for clients that prefer HTML. */
+  readonly page?: WholeDocument;
 }
 
 /** A document that describes all layers. It is written in parts, one for each layer. */
@@ -96,7 +102,7 @@ export const notFound = (message: string): { readonly ok: false; readonly error:
   refuse({ code: "not_found", message });
 
 export function findLayer(catalogue: Catalogue, name: string): Result<Layer, ProtocolRefusal> {
-  const layer = catalogue.layers.get(name);
+  const layer = layerNamed(catalogue, name);
   if (layer?.enabled === false) return refuse(disabledLayer(name));
   if (layer !== undefined) return ok(layer);
   return refuse(unknownLayer(name.length > 200 ? shown(name) : name));

@@ -187,7 +187,8 @@ describe("no tile", () => {
       ["/service/wmts?%zz", 400, "text/xml"],
       ["/service/wms?request=GetMap&version=1.3.0", 400, "text/xml"],
       ["/service/wms", 400, "application/vnd.ogc.se_xml"],
-      ["/service/wmts/rest/broken/EPSG:900913/0/0/9?format=image/png", 404, "text/plain"],
+      ["/service/wmts/rest/broken/EPSG:900913/0/0/9?format=image/png", 404, "text/xml"],
+      ["/service/wmts/rest/broken/EPSG:900913", 404, "text/plain"],
     ];
     for (const [target, status, type] of reported) {
       const reply = await protocols.request(target);

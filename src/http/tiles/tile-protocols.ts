@@ -3,14 +3,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
-import type { Catalogue } from "../../layer/catalogue.ts";
+import { type Catalogue, workspaceCatalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
-import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
+import { badField, type Refusal, refusalMessage, shown } from "../../lib/refusal.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { refusedAccept } from "../configuration/document-form.ts";
 import { goneSignal } from "../connection/gone.ts";
 import { failureError, type ProtocolError, refusalError, STATUS } from "../errors.ts";
 import { parseQuery } from "../request/query.ts";
+import { prefersHtml } from "../request/request.ts";
 import { CatalogueMemo } from "./catalogue-memo.ts";
 import { type Explanation, explainOutside } from "./explanation.ts";
 import { withForm } from "./form-query.ts";
@@ -48,6 +49,8 @@ export interface TileAddress {
   readonly path: string;
   /** Raw query, without `?`. */
   readonly query: string;
+  /** The workspace that the request's mount names. Undefined below other mounts. */
+  readonly workspace?: string | undefined;
   /** Returns the absolute URL of the request's mount, without trailing slash: `http://host:8080/geowebcache`. */
   readonly baseUrl: () => string;
 }
@@ -111,6 +114,10 @@ function resultOf(outcome: TileOutcome): "failed" | "hit" | "miss" {
   }
 }
 
+/** Returns the key of an address in the memo. */
+const keyOf = ({ path, query, workspace }: TileAddress): string =>
+  workspace === undefined ? `${path}?${query}` : `${workspace}\n${path}?${query}`;
+
 /** The tile protocols, with the prepared tiles and documents of the present catalogue. */
 export class TileProtocols {
   readonly #options: TileProtocolOptions;
@@ -147,10 +154,10 @@ export class TileProtocols {
   #handle(address: TileAddress, response: ServerResponse): Promise<void> | void {
     const catalogue = this.#options.catalogue();
     if (this.#memo.catalogue !== catalogue) this.#memo = new CatalogueMemo(catalogue);
-    const key = `${address.path}?${address.query}`;
+    const key = keyOf(address);
     const isRead = response.req.method === "GET" || response.req.method === "HEAD";
     const prepared = isRead ? this.#memo.tile(key) : undefined;
-    return prepared === undefined ? this.#resolve(address, response, key) : this.#serve(prepared, response);
+    return prepared === undefined ? this.#resolve(address, response) : this.#serve(prepared, response);
   }
 
   #requesterOf(response: ServerResponse): Requester {
@@ -303,10 +310,15 @@ export class TileProtocols {
   }
 
   /** Answers `?explain` with the state of a tile. The client needs the right to read the management interface. */
-  async #serveExplanation(route: TileRoute, { path, query }: TileAddress, response: ServerResponse): Promise<void> {
+  async #serveExplanation(
+    catalogue: Catalogue,
+    route: TileRoute,
+    { path, query }: TileAddress,
+    response: ServerResponse,
+  ): Promise<void> {
     if (!(await this.#options.authorised(response.req, goneSignal(response))))
       return sendUnauthorized(response, "An explanation");
-    const { requested } = parseRequested(this.#memo.catalogue, route, query);
+    const { requested } = parseRequested(catalogue, route, query);
     const refuseWith = (refusal: ProtocolRefusal) => sendError(response, refusalError(refusal, "plain"), "plain");
     if (!requested.ok) {
       const { outside } = requested.error;
@@ -320,7 +332,7 @@ export class TileProtocols {
   }
 
   /** Handles every request that is not in the memo: a new or invalid address, a document, or another method. */
-  #resolve(address: TileAddress, response: ServerResponse, key: string): Promise<void> | void {
+  #resolve(address: TileAddress, response: ServerResponse): Promise<void> | void {
     const { method = "" } = response.req;
     const route = routeOf(address.path);
     if (!route.ok) return sendError(response, refusalError(route.error, "plain"), "plain");
@@ -328,7 +340,7 @@ export class TileProtocols {
     if (method === "OPTIONS") return sendPreflight(response, reads);
     if (method === "POST" && reads === "form") return this.#readForm(route.value, address, response);
     if (method !== "GET" && method !== "HEAD") return sendMethodNotAllowed(response, method, reads);
-    return this.#answerQuery(route.value, address, response, key);
+    return this.#answerQuery(route.value, address, response);
   }
 
   /** Answers a POST, whose form has the fields of the query. Like a GET it changes nothing, so any site may send it. */
@@ -345,22 +357,39 @@ export class TileProtocols {
     // A reload may have replaced the catalogue while the body was read.
     const catalogue = this.#options.catalogue();
     if (this.#memo.catalogue !== catalogue) this.#memo = new CatalogueMemo(catalogue);
-    await this.#answerQuery(route, { ...address, query: query.value }, response, `${address.path}?${query.value}`);
+    await this.#answerQuery(route, { ...address, query: query.value }, response);
   }
 
-  #answerQuery(route: TileRoute, address: TileAddress, response: ServerResponse, key: string): Promise<void> | void {
-    if (wantsExplanation(address.query)) return this.#serveExplanation(route, address, response);
-    const { errors, requested } = parseRequested(this.#memo.catalogue, route, address.query);
+  /** Returns the layers below the mount of a request. Undefined if the mount names no workspace of a layer. */
+  #catalogueOf({ workspace }: TileAddress): Catalogue | undefined {
+    const { catalogue } = this.#memo;
+    return workspace === undefined ? catalogue : workspaceCatalogue(catalogue, workspace);
+  }
+
+  #answerQuery(route: TileRoute, address: TileAddress, response: ServerResponse): Promise<void> | void {
+    const catalogue = this.#catalogueOf(address);
+    if (catalogue === undefined) {
+      const message = `No layer is in the workspace ${shown(address.workspace)}.`;
+      return sendError(response, refusalError({ code: "not_found", message }, "plain"), "plain");
+    }
+    if (wantsExplanation(address.query)) return this.#serveExplanation(catalogue, route, address, response);
+    const { errors, requested } = parseRequested(catalogue, route, address.query);
     if (!requested.ok) return this.#fail(response, refusalError(requested.error, errors.dialect), errors);
     const selected = requested.value;
+    for (const [name, value] of Object.entries(selected.headers ?? {})) response.setHeader(name, value);
     switch (selected.kind) {
       case "document": {
         const refused = acceptRefusal(route, selected, response.req.headers.accept);
         if (refused !== undefined) return sendError(response, refusalError(refused, "plain"), "plain");
-        const { catalogue } = this.#memo;
         const baseUrl = address.baseUrl();
-        if (!("parts" in selected) || !isLong(catalogue))
-          return sendDocument(response, this.#memo.document(selected, baseUrl), this.#packed);
+        if (!("parts" in selected)) {
+          const { page } = selected;
+          const sent = page !== undefined && prefersHtml(response.req.headers.accept) ? page : selected;
+          const varies = page === undefined ? "by coding" : "by type and coding";
+          return sendDocument(response, this.#memo.document(sent, catalogue, baseUrl), this.#packed, varies);
+        }
+        if (!isLong(catalogue))
+          return sendDocument(response, this.#memo.document(selected, catalogue, baseUrl), this.#packed);
         const etag = longDocumentTag(catalogue, selected, baseUrl);
         return sendLongDocument(response, selected, { etag, baseUrl, clock: this.#options.clock });
       }
@@ -396,7 +425,7 @@ export class TileProtocols {
       }
       case "tile": {
         const prepared = prepareTile(selected.request, errors);
-        this.#memo.put(key, prepared);
+        this.#memo.put(keyOf(address), prepared);
         return this.#serve(prepared, response);
       }
     }

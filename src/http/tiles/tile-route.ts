@@ -12,7 +12,8 @@ import { parseTms } from "./tms/tms-address.ts";
 import { errorPicture } from "./wms/map-exceptions.ts";
 import { parseWms } from "./wms/wms-address.ts";
 import { wmsVersion } from "./wms/wms-version.ts";
-import { parseWmtsKvp, parseWmtsRest } from "./wmts/wmts-address.ts";
+import { parseWmtsKvp } from "./wmts/wmts-address.ts";
+import { parseWmtsRest } from "./wmts/wmts-rest.ts";
 import { parseTileJson } from "./xyz/tilejson.ts";
 import { parseGmaps, parseQuadkey, parseVe, parseXyz } from "./xyz/xyz-address.ts";
 
@@ -98,6 +99,7 @@ export const takesForm = ({ protocol }: TileRoute): boolean => WITH_FORMS.has(pr
 /** Returns the format in which a protocol reports errors. */
 function dialectOf({ protocol }: TileRoute, query: Query): Dialect {
   if (protocol === "wms") return `wms-${wmsVersion(query)}`;
+  if (protocol === "wmts-rest") return "ows-rest";
   return protocol === "wmts" ? "ows" : "plain";
 }
 

@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { configurationDocument } from "../../../configuration/configuration-document.ts";
 import { configurationJsonSchema, includedJsonSchema } from "../../../configuration/configuration-json-schema.ts";
+import { WORKSPACE_SEGMENT } from "../../../lib/http/workspace-segment.ts";
 import { CLIENT_VARIABLES } from "../../../lib/process/client-variables.ts";
 import { literal } from "../../../migrate/literal-text.ts";
 import { DEFAULT_QUOTA } from "../../../quota/configuration/quota-configuration.ts";
@@ -72,7 +73,7 @@ export function configCommand(): Command {
  */
 async function warnOfOverruledQuota({ diskQuota, server }: Configuration): Promise<void> {
   if (isDeepStrictEqual(diskQuota, DEFAULT_QUOTA)) return;
-  const [mount = "/"] = server.mounts;
+  const mount = server.mounts.find((one) => !one.includes(WORKSPACE_SEGMENT)) ?? "/";
   const url = process.env[CLIENT_VARIABLES.url] || `http://${reachableHost(server.host)}:${server.port}${mount}`;
   const note = (text: string): void => void process.stderr.write(`warning: ${text}\n`);
   try {

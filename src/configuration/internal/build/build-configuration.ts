@@ -4,6 +4,7 @@ import { withDigest } from "../../../layer/layer-digest.ts";
 import { asLayerName } from "../../../layer/tile-set.ts";
 import { isLoopback } from "../../../lib/http/loopback.ts";
 import { unknownLayer } from "../../../lib/text/nearest.ts";
+import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { tilesDirectory } from "../../../store/open-store.ts";
 import type { Configuration, GeoWebCacheOptions } from "../../configuration.ts";
 import type { ConfigurationInput, RunningConfiguration } from "../../configuration-input.ts";
@@ -118,6 +119,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   const hasAllLayers = !problems.within(["layers"]);
   if (hasAllLayers) checkLayerNames(document, layers, problems);
   return {
+    revision: machineClock.now(),
     file: directory?.file ?? file,
     ...(directory === undefined ? {} : { geowebcache: optionsOf(directory, input.objects === undefined) }),
     server,

@@ -13,6 +13,7 @@ import {
 } from "../../../grid/grid-set.ts";
 import { isInCircle } from "../../../layer/filter/filter-mask.ts";
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
+import { publicName } from "../../../layer/layer.ts";
 import { writeZip } from "../../../lib/file/zip.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { queryOf } from "../tile-parts.ts";
@@ -44,7 +45,7 @@ export type KmlSuffix = ".kml" | ".kmz";
  */
 export function superOverlay(kml: KmlLayer, first: TileRect, baseUrl: string, suffix: KmlSuffix): string {
   const { layer, subset } = kml;
-  return document(layer.title || layer.name, [
+  return document(layer.title || publicName(layer), [
     region(rectExtent(subset.gridSet, first)),
     ...servedOf(kml, tilesOf(first)).map((tile) => networkLink(kml, tile, baseUrl, suffix)),
   ]);
@@ -139,5 +140,5 @@ const networkLink = (kml: KmlLayer, tile: TileIndex, baseUrl: string, suffix: Km
  */
 function address({ layer, format, parameters }: KmlLayer, tile: TileIndex, suffix: string, baseUrl: string): string {
   const name = `x${tile.x}y${tile.y}z${tile.z}.${format.extension}${suffix}`;
-  return escapeXml(`${baseUrl}/service/kml/${encodeURIComponent(layer.name)}/${name}${queryOf(parameters)}`);
+  return escapeXml(`${baseUrl}/service/kml/${encodeURIComponent(publicName(layer))}/${name}${queryOf(parameters)}`);
 }

@@ -12,6 +12,8 @@ const read = async (protocols: ProtocolServer, address: string) => {
 test("every link from the landing page leads somewhere, down to the tiles", async () => {
   await using protocols = await startProtocols();
   const seen = new Set<string>();
+  const pages = new Set<string>();
+  const maps = new Set<string>();
   const visit = async (address: string): Promise<void> => {
     if (seen.has(address)) return;
     seen.add(address);
@@ -20,13 +22,27 @@ test("every link from the landing page leads somewhere, down to the tiles", asyn
       // The documentation is not a part of the protocols.
       if (href === `${protocols.baseUrl}/docs/reference/protocols.html`) continue;
       expect(href.startsWith(`${protocols.baseUrl}/ogc`)).toBe(true);
-      if (!href.includes("{")) await visit(href.slice(protocols.baseUrl.length));
+      if (/\/map\?f=\w+$/.test(href)) maps.add(href.slice(protocols.baseUrl.length));
+      else if (href.endsWith("?f=html")) pages.add(href.slice(protocols.baseUrl.length));
+      else if (!href.includes("{")) await visit(href.slice(protocols.baseUrl.length));
     }
   };
   await visit("/ogc");
   expect(seen).toContain("/ogc/api");
   expect(seen).toContain("/ogc/tileMatrixSets/WebMercatorQuad");
   expect(seen).toContain("/ogc/collections/a%2Fb%40c%25%C3%A9/map/tiles/EPSG%3A900913");
+  expect([...maps]).toEqual(["/ogc/collections/full/map?f=png"]);
+  const map = await protocols.request("/ogc/collections/full/map?f=png");
+  expect([map.status, map.headers["content-type"]]).toEqual([200, "image/png"]);
+  expect(map.headers).toMatchObject({
+    "content-crs": "<http://www.opengis.net/def/crs/EPSG/0/4326>",
+    "content-bbox": "-90,-180,90,180",
+  });
+  expect(pages).toContain("/ogc/api?f=html");
+  for (const page of pages) {
+    const { status, headers } = await protocols.request(page);
+    expect([page, status, headers["content-type"]]).toEqual([page, 200, "text/html; charset=utf-8"]);
+  }
 });
 
 test("a tile set has its limits and a template that works, with rows from the top", async () => {

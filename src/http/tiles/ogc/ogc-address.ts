@@ -1,8 +1,9 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
-import type { Layer } from "../../../layer/layer.ts";
+import { type Layer, publicName } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { HTML_TYPE } from "../../reply.ts";
 import type { Query } from "../../request/query.ts";
 import { wholeNumber } from "../address.ts";
 import {
@@ -12,7 +13,9 @@ import {
   notFound,
   type ParsedAddress,
   type Parser,
+  type ProtocolRefusal,
   resolveTile,
+  type WholeDocument,
 } from "../tile-parts.ts";
 import {
   allGrids,
@@ -23,28 +26,75 @@ import {
   formatsOf,
   landingPage,
   layersOf,
+  mapTileset,
   type NamedGrid,
   namedGrids,
   OPENAPI_TYPE,
+  offersMaps,
+  TITLE,
   type TilesKind,
   tileMatrixSet,
   tileMatrixSets,
   tileset,
   tilesets,
+  tilesetUrl,
 } from "./ogc-documents.ts";
+import { parseMap } from "./ogc-map-address.ts";
 import { openApiDocument } from "./ogc-openapi.ts";
+import { ogcPage } from "./ogc-page.ts";
 
-const document = (
-  rest: readonly string[],
-  write: (base: string) => unknown,
+/** A document at an address below `/ogc`. */
+interface OgcDocument {
+  readonly rest: readonly string[];
+  readonly query: Query;
+  readonly title: string;
+  readonly write: (base: string) => unknown;
+  /** Default: JSON. */
+  readonly contentType?: string;
+  /** Returns the address of the tile set that the page shows as a map. Absent: no map. */
+  readonly tileset?: (base: string) => string | undefined;
+}
+
+/** Returns a document in the form that `f` names, or in both forms. */
+function document({
+  rest,
+  query,
+  title,
+  write,
   contentType = "application/json",
-): Result<ParsedAddress, Refusal> =>
-  ok({
+  tileset,
+}: OgcDocument): Result<ParsedAddress, Refusal> {
+  const path = rest.map((segment) => `/${encodeURIComponent(segment)}`).join("");
+  const page: WholeDocument = {
     kind: "document",
-    name: `ogc/${rest.map(encodeURIComponent).join("/")}`,
+    name: `ogc${path} page`,
+    contentType: HTML_TYPE,
+    write: (baseUrl) => {
+      const base = `${baseUrl}/ogc`;
+      return ogcPage(write(base), { title, base, address: base + path, tileset: tileset?.(base) });
+    },
+  };
+  const json: WholeDocument = {
+    kind: "document",
+    name: `ogc${path}`,
     contentType,
     write: (baseUrl) => JSON.stringify(write(`${baseUrl}/ogc`)),
-  });
+  };
+  const form = query.get("F");
+  switch (form) {
+    case undefined:
+      return ok({ ...json, page });
+    case "json":
+    case "application/json":
+    case contentType:
+      return ok(json);
+    case "html":
+    case "text/html":
+      return ok(page);
+    default:
+      return refuse(badField("f", "json or html", form));
+  }
+}
 
 /**
  * Parses an address of OGC API - Tiles - Part 1 (OGC 20-057): tiles of collections. `rest` is the path after `/ogc`.
@@ -53,20 +103,28 @@ export const parseOgc: Parser = (catalogue, rest, query) => {
   const [first, second] = rest;
   switch (first) {
     case undefined:
-      return document(rest, (base) => landingPage(catalogue, base));
-    case "api":
-      return rest.length === 1 ? document(rest, (base) => openApiDocument(catalogue, base), OPENAPI_TYPE) : nothing();
+      return document({ rest, query, title: TITLE, write: (base) => landingPage(catalogue, base) });
+    case "api": {
+      const write = (base: string) => openApiDocument(catalogue, base);
+      return rest.length === 1
+        ? document({ rest, query, title: "The requests of this service", write, contentType: OPENAPI_TYPE })
+        : nothing();
+    }
     case "conformance":
-      return rest.length === 1 ? document(rest, conformance) : nothing();
+      return rest.length === 1 ? document({ rest, query, title: "Conformance", write: conformance }) : nothing();
     case "tileMatrixSets": {
-      if (rest.length === 1) return document(rest, (base) => tileMatrixSets(catalogue, base));
+      if (rest.length === 1)
+        return document({ rest, query, title: "Tile matrix sets", write: (base) => tileMatrixSets(catalogue, base) });
       const grid = allGrids(catalogue).get(second ?? "");
-      return grid === undefined || rest.length > 2 ? nothing() : document(rest, () => tileMatrixSet(grid));
+      return grid === undefined || rest.length > 2
+        ? nothing()
+        : document({ rest, query, title: grid.subset.gridSet.title ?? grid.id, write: () => tileMatrixSet(grid) });
     }
     case "collections": {
-      if (second === undefined) return document(rest, (base) => collections(catalogue, base));
+      if (second === undefined)
+        return document({ rest, query, title: "Layers", write: (base) => collections(catalogue, base) });
       const layer = findLayer(catalogue, second);
-      return layer.ok ? parseCollection(layer.value, rest, query) : layer;
+      return layer.ok ? parseCollection(catalogue, layer.value, rest, query) : layer;
     }
     case "map":
     case "tiles":
@@ -86,9 +144,9 @@ const parseDataset: Parser = (catalogue, rest, query) => {
   if (tiles !== "tiles") return nothing();
   const named = query.get("COLLECTIONS");
   if (named === undefined && tileMatrixSet === undefined)
-    return document(rest, (base) => datasetTilesets(catalogue, kind, base));
+    return document({ rest, query, title: "Tile sets", write: (base) => datasetTilesets(catalogue, kind, base) });
   const layer = named === undefined ? firstWith(catalogue, kind, tileMatrixSet) : findLayer(catalogue, named);
-  return layer.ok ? parseCollection(layer.value, ["collections", layer.value.name, ...rest], query) : layer;
+  return layer.ok ? parseCollection(catalogue, layer.value, ["collections", layer.value.name, ...rest], query) : layer;
 };
 
 function firstWith(catalogue: Catalogue, kind: TilesKind, tileMatrixSet: string | undefined): Result<Layer, Refusal> {
@@ -101,17 +159,39 @@ const nothing = () =>
     "Nothing is at this address. There are /ogc, /ogc/api, /ogc/conformance, /ogc/tileMatrixSets, /ogc/collections, /ogc/map/tiles, /ogc/tiles and the addresses that they link to",
   );
 
-/** Parses `collections/{layer}[[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]]`. */
-function parseCollection(layer: Layer, rest: readonly string[], query: Query): Result<ParsedAddress, Refusal> {
-  if (rest.length === 2) return document(rest, (base) => collection(layer, base));
+/** Parses `collections/{layer}[/map]` and `collections/{layer}[/map]/tiles[/{tileMatrixSet}[/{tileMatrix}/{tileRow}/{tileCol}]]`. */
+function parseCollection(
+  catalogue: Catalogue,
+  layer: Layer,
+  rest: readonly string[],
+  query: Query,
+): Result<ParsedAddress, ProtocolRefusal> {
+  const title = layer.title || publicName(layer);
+  if (rest.length === 2)
+    return document({
+      rest,
+      query,
+      title,
+      write: (base) => collection(layer, base),
+      tileset: (base) => mapTileset(layer, base),
+    });
+  if (rest.length === 3 && rest[2] === "map" && offersMaps(layer)) return parseMap(catalogue, layer, query);
   const kind = rest[2] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
   if (tiles !== "tiles" || formatsOf(layer, kind).length === 0) return nothing();
-  if (tileMatrixSet === undefined) return document(rest, (base) => tilesets(layer, kind, base));
+  if (tileMatrixSet === undefined)
+    return document({ rest, query, title: `${title}: tile sets`, write: (base) => tilesets(layer, kind, base) });
   const grids = namedGrids(layer);
   const grid = grids.find(({ id }) => id === tileMatrixSet);
   if (grid === undefined) return notFound(`The layer's tile matrix sets are ${grids.map(({ id }) => id).join(", ")}`);
-  if (tile.length === 0) return document(rest, (base) => tileset(grid, layer, kind, base));
+  if (tile.length === 0)
+    return document({
+      rest,
+      query,
+      title: `${title}: ${grid.id}`,
+      write: (base) => tileset(grid, layer, kind, base),
+      tileset: (base) => tilesetUrl(grid, layer, kind, base),
+    });
   return tile.length === 3 ? parseTile(layer, kind, grid, tile, query) : nothing();
 }
 

@@ -11,6 +11,14 @@ test("a tile matrix set that is published here can be imported as a grid set wit
     const document: unknown = JSON.parse(JSON.stringify(tileMatrixSet(named)));
     const read = gridSetOfTileMatrixSet(document);
     if (!read.ok) throw new Error(read.error);
+    // The members of version 1.0 describe the same levels.
+    const { tileMatrices, tileMatrix } = Object(document);
+    const asVersion2 = ({ identifier, topLeftCorner, type: _, ...level }: Record<string, unknown>) => ({
+      id: identifier,
+      pointOfOrigin: topLeftCorner,
+      ...level,
+    });
+    expect(tileMatrices).toMatchObject(tileMatrix.map(asVersion2));
     expect(read.value.matrices.map((m) => m.name)).toEqual(grid.matrices.map((m) => m.name));
     for (const z of [0, 3, 9]) {
       const at = { x: 1 % (z + 1), y: z, z };

@@ -4,7 +4,7 @@ import { asZoom, canonicalSrs, type GridSet, topLeftCorner } from "../../../grid
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
-import { type Layer, WEB_GRID } from "../../../layer/layer.ts";
+import { defaultSubset, type Layer, publicName, WEB_GRID } from "../../../layer/layer.ts";
 import { geographicBox } from "../geographic-box.ts";
 import { offeredRange } from "../tile-parts.ts";
 
@@ -51,6 +51,11 @@ export function allGrids(catalogue: Catalogue): ReadonlyMap<string, NamedGrid> {
 }
 
 const link = (rel: string, href: string) => ({ rel, href, type: "application/json" });
+/** Returns the links of a document to itself and to its page. */
+const ownLinks = (href: string) => [
+  link("self", href),
+  { rel: "alternate", href: `${href}?f=html`, type: "text/html", title: "This document as a page" },
+];
 const TILING_SCHEMES = "http://www.opengis.net/def/rel/ogc/1.0/tiling-schemes";
 const TILING_SCHEME = "http://www.opengis.net/def/rel/ogc/1.0/tiling-scheme";
 /** The kind of tiles of a collection: pictures (`/map/tiles`) or data (`/tiles`). */
@@ -68,6 +73,9 @@ export const TILES_PATHS = { map: "map/tiles", vector: "tiles" } as const;
 export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] =>
   layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
 
+/** Returns whether a layer has maps of any box (OGC API - Maps - Part 1). */
+export const offersMaps = (layer: Layer): boolean => layer.fullWms && formatsOf(layer, "map").length > 0;
+
 /** Returns the layers that have a kind of tiles. */
 export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
   advertisedLayers(catalogue).filter((layer) => formatsOf(layer, kind).length > 0);
@@ -75,17 +83,27 @@ export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[
 const tilesUrl = (base: string, layer: Layer, kind: TilesKind): string =>
   `${collectionUrl(base, layer)}/${TILES_PATHS[kind]}`;
 
-const collectionUrl = (base: string, layer: Layer): string => `${base}/collections/${encodeURIComponent(layer.name)}`;
+const collectionUrl = (base: string, layer: Layer): string =>
+  `${base}/collections/${encodeURIComponent(publicName(layer))}`;
 const crsOf = ({ srs }: GridSet): string => `http://www.opengis.net/def/crs/EPSG/0/${canonicalSrs(srs)}`;
 const CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 
+/** The title of the service, if the configuration has none. */
+export const TITLE = "Nuthatch";
+
 export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
-  title: "Nuthatch",
-  description: "A tile cache for maps",
+  title: catalogue.service.information.title || TITLE,
+  description: catalogue.service.information.description || "A tile cache for maps",
   links: [
-    link("self", base),
+    ...ownLinks(base),
     { rel: "service-desc", href: `${base}/api`, type: OPENAPI_TYPE },
-    { rel: "service-doc", href: `${base.slice(0, -"/ogc".length)}/docs/reference/protocols.html`, type: "text/html" },
+    { rel: "service-doc", href: `${base}/api?f=html`, type: "text/html", title: "The requests of this service" },
+    {
+      rel: "service-doc",
+      href: `${base.slice(0, -"/ogc".length)}/docs/reference/protocols.html`,
+      type: "text/html",
+      title: "Documentation",
+    },
     link("conformance", `${base}/conformance`),
     link("data", `${base}/collections`),
     link(TILING_SCHEMES, `${base}/tileMatrixSets`),
@@ -97,9 +115,12 @@ export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
 
 export const conformance = (): unknown => ({
   conformsTo: [
-    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
-    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/json",
-    "http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/oas30",
+    ...["core", "collection-map", "scaling", "spatial-subsetting", "crs", "background", "png", "jpeg"].map(
+      (part) => `http://www.opengis.net/spec/ogcapi-maps-1/1.0/conf/${part}`,
+    ),
+    ...["core", "landing-page", "json", "html", "oas30"].map(
+      (part) => `http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/${part}`,
+    ),
     "http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
     ...[
       "core",
@@ -111,8 +132,12 @@ export const conformance = (): unknown => ({
       "jpeg",
       "mvt",
       "geojson",
+      "oas30",
     ].map((part) => `http://www.opengis.net/spec/ogcapi-tiles-1/1.0/conf/${part}`),
-    "http://www.opengis.net/spec/tms/2.0/conf/json-tilematrixset",
+    ...["tilematrixset", "tilematrixsetlimits", "tilesetmetadata"].flatMap((part) => [
+      `http://www.opengis.net/spec/tms/2.0/conf/${part}`,
+      `http://www.opengis.net/spec/tms/2.0/conf/json-${part}`,
+    ]),
   ],
 });
 
@@ -125,39 +150,60 @@ export const tileMatrixSets = (catalogue: Catalogue, base: string): unknown => (
   })),
 });
 
-/** Returns the tile matrix set in OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. */
+/**
+ * Returns the tile matrix set in OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. It also has the
+ * members of version 1.0 (17-083r2), the only ones that GDAL before 3.7 reads.
+ */
 export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
   const { gridSet } = subset;
   const lonLat = id === "WorldCRS84Quad";
   const yFirst = isYFirst(gridSet) && !lonLat;
   const axes = isGeographic(gridSet.srs) ? ["Lat", "Lon"] : ["N", "E"];
-  return {
-    id,
-    title: gridSet.title ?? id,
-    uri,
-    crs: lonLat ? CRS84 : crsOf(gridSet),
-    orderedAxes: yFirst ? axes : axes.reverse(),
-    wellKnownScaleSet:
-      uri === undefined ? undefined : SCALE_SETS + (lonLat ? "GoogleCRS84Quad" : "GoogleMapsCompatible"),
-    tileMatrices: gridSet.matrices.map((matrix, z) => {
-      const { x, y } = topLeftCorner(gridSet, asZoom(z));
-      return {
-        id: uri === undefined ? matrix.name : String(z),
+  const crs = lonLat ? CRS84 : crsOf(gridSet);
+  const levels = gridSet.matrices.map((matrix, z) => {
+    const { x, y } = topLeftCorner(gridSet, asZoom(z));
+    return {
+      name: uri === undefined ? matrix.name : String(z),
+      corner: yFirst ? [y, x] : [x, y],
+      cellSize: matrix.resolution,
+      size: {
         scaleDenominator: matrix.scaleDenominator,
-        cellSize: matrix.resolution,
-        cornerOfOrigin: "topLeft",
-        pointOfOrigin: yFirst ? [y, x] : [x, y],
         tileWidth: gridSet.tileWidth,
         tileHeight: gridSet.tileHeight,
         matrixWidth: matrix.matrixWidth,
         matrixHeight: matrix.matrixHeight,
-      };
-    }),
+      },
+    };
+  });
+  return {
+    id,
+    title: gridSet.title ?? id,
+    uri,
+    crs,
+    orderedAxes: yFirst ? axes : axes.reverse(),
+    wellKnownScaleSet:
+      uri === undefined ? undefined : SCALE_SETS + (lonLat ? "GoogleCRS84Quad" : "GoogleMapsCompatible"),
+    tileMatrices: levels.map(({ name, corner, cellSize, size }) => ({
+      id: name,
+      cellSize,
+      cornerOfOrigin: "topLeft",
+      pointOfOrigin: corner,
+      ...size,
+    })),
+    type: "TileMatrixSetType",
+    identifier: id,
+    supportedCRS: crs,
+    tileMatrix: levels.map(({ name, corner, size }) => ({
+      type: "TileMatrixType",
+      identifier: name,
+      topLeftCorner: corner,
+      ...size,
+    })),
   };
 }
 
 export const collections = (catalogue: Catalogue, base: string): unknown => ({
-  links: [link("self", `${base}/collections`)],
+  links: ownLinks(`${base}/collections`),
   collections: advertisedLayers(catalogue).map((layer) => collection(layer, base)),
 });
 
@@ -165,32 +211,50 @@ export function collection(layer: Layer, base: string): unknown {
   const box = geographicBox(layer);
   const url = collectionUrl(base, layer);
   return {
-    id: layer.name,
-    title: layer.title || layer.name,
+    id: publicName(layer),
+    title: layer.title || publicName(layer),
     description: layer.description || undefined,
     attribution: layer.attribution || undefined,
     extent: box && { spatial: { bbox: [[box.minX, box.minY, box.maxX, box.maxY]], crs: CRS84 } },
     links: [
-      link("self", url),
+      ...ownLinks(url),
       ...KINDS.filter((kind) => formatsOf(layer, kind).length > 0).map((kind) =>
         link(TILESETS[kind], tilesUrl(base, layer, kind)),
       ),
+      ...(offersMaps(layer) ? formatsOf(layer, "map") : []).map(({ mimeType, extension }) => ({
+        rel: "http://www.opengis.net/def/rel/ogc/1.0/map",
+        href: `${url}/map?f=${extension}`,
+        type: mimeType,
+      })),
     ],
+    crs: [...new Set(layer.gridSubsets.map(({ gridSet }) => crsOf(gridSet)))],
   };
+}
+
+/** Returns the address of a tile set. */
+export const tilesetUrl = ({ id }: Pick<NamedGrid, "id">, layer: Layer, kind: TilesKind, base: string): string =>
+  `${tilesUrl(base, layer, kind)}/${encodeURIComponent(id)}`;
+
+/** Returns the address of the tile set for a map of a layer: of web maps if the layer has it, else the first. */
+export function mapTileset(layer: Layer, base: string): string | undefined {
+  const kind = KINDS.find((one) => formatsOf(layer, one).length > 0);
+  const id = defaultSubset(layer)?.gridSet.id;
+  return kind === undefined || id === undefined ? undefined : tilesetUrl({ id }, layer, kind, base);
 }
 
 /** Returns the fields of a tile set that are both in the list and in its own document. */
 function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKind, base: string) {
-  const url = `${tilesUrl(base, layer, kind)}/${encodeURIComponent(id)}`;
+  const url = tilesetUrl({ id }, layer, kind, base);
   return {
-    title: `${layer.title || layer.name}: ${id}`,
+    title: `${layer.title || publicName(layer)}: ${id}`,
+    attribution: layer.attribution || undefined,
     dataType: kind,
     crs: id === "WorldCRS84Quad" ? CRS84 : crsOf(subset.gridSet),
     tileMatrixSetId: id,
     tileMatrixSetURI: uri ?? `${base}/tileMatrixSets/${encodeURIComponent(id)}`,
     tileMatrixSetLimits: limitsOf({ subset, uri }),
     links: [
-      link("self", url),
+      ...ownLinks(url),
       link(TILING_SCHEME, `${base}/tileMatrixSets/${encodeURIComponent(id)}`),
       ...formatsOf(layer, kind).map(({ mimeType, extension }) => ({
         rel: "item",
@@ -203,13 +267,13 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKi
 }
 
 export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown => ({
-  links: [link("self", tilesUrl(base, layer, kind))],
+  links: ownLinks(tilesUrl(base, layer, kind)),
   tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
 });
 
 /** Returns the tile sets of the dataset, which consists of all layers. */
 export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string): unknown => ({
-  links: [link("self", `${base}/${TILES_PATHS[kind]}`)],
+  links: ownLinks(`${base}/${TILES_PATHS[kind]}`),
   tilesets: layersOf(catalogue, kind).flatMap((layer) =>
     namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
   ),

@@ -1,8 +1,11 @@
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { textType } from "../../reply.ts";
 
-/** The format in which a protocol reports errors. */
-export type Dialect = "plain" | "ows" | "wms-1.1.1" | "wms-1.3.0";
+/**
+ * The format in which a protocol reports errors. `ows-rest`: an address that is no resource, and the failure of an
+ * upstream, are plain text; other errors are documents as in `ows`.
+ */
+export type Dialect = "plain" | "ows" | "ows-rest" | "wms-1.1.1" | "wms-1.3.0";
 
 /** The exception code of an OGC standard, and the parameter at fault. */
 export interface OgcException {
@@ -20,6 +23,8 @@ export function errorDocument(dialect: Dialect, exception: OgcException | undefi
   switch (dialect) {
     case "plain":
       return { contentType: textType(text), body: text };
+    case "ows-rest":
+      return errorDocument(exception === undefined ? "plain" : "ows", exception, text);
     case "ows":
       return owsException(exception?.code ?? "NoApplicableCode", exception?.locator, text);
     case "wms-1.1.1":

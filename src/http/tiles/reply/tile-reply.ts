@@ -10,6 +10,7 @@ import type { UpstreamDocument } from "../../../source/source.ts";
 import { challengeOf } from "../../auth/rights.ts";
 import { endInParts } from "../../connection/slow-readers.ts";
 import { type ProtocolError, plainError } from "../../errors.ts";
+import { HTML_TYPE, POLICY_HEADER } from "../../reply.ts";
 import type { Explanation } from "../explanation.ts";
 import type { ErrorPicture } from "../wms/map-exceptions.ts";
 import { hasResult } from "./conditional.ts";
@@ -387,17 +388,21 @@ export interface StoredDocument {
   readonly bytes: Uint8Array;
 }
 
+const VARYING_BY = { "by coding": VARYING, "by type and coding": ["Vary", "Accept, Accept-Encoding"] } as const;
+const PAGE_HEADERS: readonly string[] = [...Object.entries(POLICY_HEADER).flat(), "Referrer-Policy", "same-origin"];
+
 export function sendDocument(
   response: ServerResponse,
   document: StoredDocument,
   packed: PackedBodies,
+  varies: keyof typeof VARYING_BY = "by coding",
 ): Promise<void> | void {
   const { contentType } = document;
-  const name = disposition(document);
+  const more = [...disposition(document), ...(contentType === HTML_TYPE ? PAGE_HEADERS : [])];
   return sendCoded(response, document, undefined, packed, (body) => {
     const packing = body.coding === "identity" ? [] : ["Content-Encoding", body.coding];
-    const describing = [...describe(contentType, body.bytes), ...packing, ...name];
-    sendTagged(response, body, describing, ["ETag", body.etag, "Cache-Control", "no-cache", ...VARYING]);
+    const describing = [...describe(contentType, body.bytes), ...packing, ...more];
+    sendTagged(response, body, describing, ["ETag", body.etag, "Cache-Control", "no-cache", ...VARYING_BY[varies]]);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../../../layer/catalogue.ts";
+import { type Catalogue, layerNamed } from "../../../layer/catalogue.ts";
 import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
@@ -31,7 +31,7 @@ function parseTileMap(catalogue: Catalogue, text: string): Result<TileMap, Refus
   const parts = text.split("@");
   for (const given of [0, 1, 2]) {
     if (parts.length <= given) break;
-    const layer = catalogue.layers.get(parts.slice(0, parts.length - given).join("@"));
+    const layer = layerNamed(catalogue, parts.slice(0, parts.length - given).join("@"));
     if (layer?.enabled === true) return tileMapOf(layer, parts.slice(parts.length - given));
   }
   const name = parts.length > 2 ? parts.slice(0, -2).join("@") : (parts[0] ?? "");

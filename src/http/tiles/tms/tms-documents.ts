@@ -2,7 +2,7 @@ import { asTileIndex, canonicalSrs, type GridSet, plainNumber, tileExtent } from
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
-import type { Layer } from "../../../layer/layer.ts";
+import { type Layer, publicName } from "../../../layer/layer.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -26,7 +26,7 @@ function profileOf(grid: GridSet): string {
 
 /** Returns the address of a tile map. `@` inside a name is escaped, `@` between the parts is not, as in GWC. */
 function tileMapUrl(layer: Layer, grid: GridSet, format: TileFormat, baseUrl: string): string {
-  const parts = [layer.name, grid.id, format.extension].map(encodeURIComponent);
+  const parts = [publicName(layer), grid.id, format.extension].map(encodeURIComponent);
   return escapeXml(`${baseUrl}/service/tms/1.0.0/${parts.join("@")}`);
 }
 
@@ -52,7 +52,7 @@ const tileMapElements = (layer: Layer, baseUrl: string): string =>
     .flatMap(({ gridSet }) =>
       layer.formats.map(
         (format) =>
-          `    <TileMap title="${escapeXml(layer.title || layer.name)}" srs="EPSG:${gridSet.srs}" profile="${profileOf(gridSet)}" href="${tileMapUrl(layer, gridSet, format, baseUrl)}"/>\n`,
+          `    <TileMap title="${escapeXml(layer.title || publicName(layer))}" srs="EPSG:${gridSet.srs}" profile="${profileOf(gridSet)}" href="${tileMapUrl(layer, gridSet, format, baseUrl)}"/>\n`,
       ),
     )
     .join("");
@@ -71,7 +71,7 @@ export function tileMapDocument(layer: Layer, subset: GridSubset, format: TileFo
       : [`    <TileSet href="${url}/${z}" units-per-pixel="${matrix.resolution}" order="${z - subset.zoomStart}"/>`],
   );
   return `${HEAD}<TileMap version="1.0.0" tilemapservice="${escapeXml(baseUrl)}/service/tms/1.0.0">
-  <Title>${escapeXml(layer.title || layer.name)}</Title>
+  <Title>${escapeXml(layer.title || publicName(layer))}</Title>
   <Abstract>${escapeXml(layer.description)}</Abstract>
   <SRS>EPSG:${grid.srs}</SRS>
   <BoundingBox minx="${plainNumber(origin.minX)}" miny="${plainNumber(origin.minY)}" maxx="${plainNumber(grid.extent.maxX)}" maxy="${plainNumber(grid.extent.maxY)}"/>

@@ -1,5 +1,5 @@
 import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
-import type { Layer } from "../../../layer/layer.ts";
+import { type Layer, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { rendersLegends } from "../../../layer/source-options.ts";
 import { badField } from "../../../lib/refusal.ts";
@@ -26,7 +26,7 @@ export function legendAddress(layer: Layer, legend: Legend, baseUrl: string): st
     SERVICE: "WMS",
     VERSION: "1.1.1",
     REQUEST: "GetLegendGraphic",
-    LAYER: layer.name,
+    LAYER: publicName(layer),
     STYLE: legend.style,
     FORMAT: legend.format,
     WIDTH: String(legend.width),

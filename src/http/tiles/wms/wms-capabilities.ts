@@ -5,7 +5,7 @@ import { advertisedLayers, type Catalogue, composesMaps } from "../../../layer/c
 import { listedValues, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import { type ImageFormat, PNG } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
-import type { Layer, MetadataUrl } from "../../../layer/layer.ts";
+import { type Layer, type MetadataUrl, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { imageFormats } from "../../../layer/picture-format.ts";
 import { onceEach } from "../../../lib/once-each.ts";
@@ -220,8 +220,8 @@ function layerElement(layer: Layer, baseUrl: string, { crs, geographic, box }: V
   const keywords = keywordElements("KeywordList", "Keyword", layer.keywords);
   return [
     isQueryable(layer) ? '      <Layer queryable="1">' : "      <Layer>",
-    `        <Name>${escapeXml(layer.name)}</Name>`,
-    `        <Title>${escapeXml(layer.title || layer.name)}</Title>`,
+    `        <Name>${escapeXml(publicName(layer))}</Name>`,
+    `        <Title>${escapeXml(layer.title || publicName(layer))}</Title>`,
     `        <Abstract>${escapeXml(layer.description)}</Abstract>`,
     ...(keywords === "" ? [] : [`        ${keywords}`]),
     ...boxes.map(([code]) => `        <${crs}>EPSG:${code}</${crs}>`),
@@ -295,7 +295,7 @@ function tileSetElements(layer: Layer): string[] {
         <Width>${grid.tileWidth}</Width>
         <Height>${grid.tileHeight}</Height>
         <Format>${escapeXml(format.mimeType)}</Format>
-        <Layers>${escapeXml(layer.name)}</Layers>
+        <Layers>${escapeXml(publicName(layer))}</Layers>
         <Styles></Styles>
       </TileSet>`;
     }),

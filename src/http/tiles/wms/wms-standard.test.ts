@@ -275,7 +275,7 @@ test("capabilities name the limits and the exceptions, and a server of tiles alo
 test("fullWMS of GeoWebCache's settings opens all layers for maps of any box", async () => {
   const tiles = [styled("a", { fullWms: false })];
   expect((await answerTo(map("1.3.0"), catalogueOf(tiles))).status).toBe(400);
-  const opened = catalogueOf(tiles, { information: {}, isCiteCompliant: false, isFullWms: true });
+  const opened = catalogueOf(tiles, { information: {}, isCiteCompliant: false, isFullWms: true, updateSequence: 0 });
   expect((await answerTo(map("1.3.0"), opened)).status).toBe(200);
 });
 

@@ -4,125 +4,24 @@ import { legalValue, stylesFilter } from "../../../layer/filter/parameter-filter
 import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField } from "../../../lib/refusal.ts";
-import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { ok, type Result } from "../../../lib/result.ts";
 import type { Query } from "../../request/query.ts";
-import { splitExtension, wholeNumber } from "../address.ts";
 import {
   findFormat,
-  findFormatOfExtension,
   findGrid,
   findLayer,
   findLevel,
-  notFound,
   offeredRange,
   offeredTile,
   type ParsedAddress,
-  type Parser,
   type ProtocolRefusal,
   type QueryParser,
-  type RequestedDocument,
-  resolveTile,
-  XML_TYPE,
 } from "../tile-parts.ts";
 import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wms/info-address.ts";
 import { parseTileJson } from "../xyz/tilejson.ts";
-import { wmtsCapabilities } from "./wmts-capabilities.ts";
+import { as, type Failed, invalid, missing } from "./wmts-exceptions.ts";
+import { parseGetCapabilities } from "./wmts-get-capabilities.ts";
 import { isDefaultStyle, parametersWithStyle, refusedKey, styleNames } from "./wmts-style.ts";
-
-const capabilities = (catalogue: Catalogue): RequestedDocument => ({
-  kind: "document",
-  name: "wmts",
-  contentType: XML_TYPE,
-  fileName: "wmts-getcapabilities.xml",
-  parts: (baseUrl) => wmtsCapabilities(catalogue, baseUrl),
-});
-
-/**
- * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, followed by `/{j}/{i}` for
- * GetFeatureInfo (GWC's addresses). `rest` is the path after `/service/wmts/rest`.
- */
-export const parseWmtsRest: Parser = (catalogue, rest, query) => {
-  // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
-  if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
-    const requested = new Map(query).set("FORMAT", rest.at(-1) ?? "");
-    if (rest.length === 4) requested.set("STYLES", rest[1] ?? "");
-    return parseTileJson(catalogue, rest.slice(0, 1), requested);
-  }
-  return rest.length === 7 || rest.length === 8
-    ? parseInfoRest(catalogue, rest, query)
-    : parseTileRest(catalogue, rest, query);
-};
-
-const parseInfoRest: Parser = (catalogue, rest, query) => {
-  const [jText = "", iText = ""] = rest.slice(-2);
-  const layer = findLayer(catalogue, rest[0] ?? "");
-  if (!layer.ok) return layer;
-  const given = query.get("FORMAT") ?? query.get("INFOFORMAT") ?? "";
-  const infoFormat = parseInfoFormat("format", given, layer.value);
-  if (!infoFormat.ok) return infoFormat;
-  if (!hasFeatureInfo(layer.value)) return notFound(`The layer ${layer.value.name} does not support GetFeatureInfo`);
-  // The tile is not rendered, so any format will do.
-  const asTile = new Map(query).set("FORMAT", layer.value.formats[0]?.mimeType ?? "");
-  const tile = parseTileRest(catalogue, rest.slice(0, -2), asTile);
-  if (!tile.ok || tile.value.kind !== "tile") return tile;
-  const { gridSet } = tile.value.request.subset;
-  const i = wholeNumber("i", iText);
-  if (!i.ok) return i;
-  const j = wholeNumber("j", jText);
-  if (!j.ok) return j;
-  if (i.value >= gridSet.tileWidth) return refuse(badField("i", `0 to ${gridSet.tileWidth - 1}`, iText));
-  if (j.value >= gridSet.tileHeight) return refuse(badField("j", `0 to ${gridSet.tileHeight - 1}`, jText));
-  const at = { i: i.value, j: j.value, infoFormat: infoFormat.value, featureCount: featureCount(query) };
-  return ok({ kind: "info", query: infoOfTile(tile.value.request, at) });
-};
-
-const parseTileRest: Parser = (catalogue, rest, query) => {
-  if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(capabilities(catalogue));
-  if (rest.length !== 5 && rest.length !== 6) {
-    return notFound(
-      "A WMTS address is /service/wmts/rest/{layer}/{style}/{gridSet}/{tileMatrix}/{row}/{col}?format={format} or /service/wmts/rest/WMTSCapabilities.xml",
-    );
-  }
-  const layer = findLayer(catalogue, rest[0] ?? "");
-  if (!layer.ok) return layer;
-  const [gridText = "", matrixText = "", rowText = "", last = ""] = rest.slice(-4);
-  const subset = findGrid(layer.value, gridText);
-  if (!subset.ok) return subset;
-  const z = findLevel(subset.value.gridSet, matrixText);
-  if (z === undefined) {
-    const names = subset.value.gridSet.matrices.map((m) => m.name).join(", ");
-    return refuse(badField("tile matrix", `a level's number or one of ${names}`, matrixText));
-  }
-  const row = wholeNumber("row", rowText);
-  if (!row.ok) return row;
-  const { stem, extension } = splitExtension(last);
-  const column = wholeNumber("col", stem);
-  if (!column.ok) return column;
-  const mimeType = query.get("FORMAT") ?? "";
-  if (mimeType === "" && extension === undefined) {
-    return refuse(badField("format", `one of ${layer.value.formats.map((f) => f.mimeType).join(", ")}`, ""));
-  }
-  return resolveTile(
-    { layer: layer.value, subset: subset.value },
-    mimeType === "" ? findFormatOfExtension(layer.value, extension) : findFormat(layer.value, mimeType),
-    parametersWithStyle(layer.value, query, rest.length === 6 ? rest[1] : undefined),
-    { z, column: column.value, row: row.value, rows: "top" },
-  );
-};
-
-type Failed = { readonly ok: false; readonly error: ProtocolRefusal };
-
-const missing = (locator: string): Failed =>
-  refuse({
-    code: "bad_field",
-    field: locator,
-    expected: "a value",
-    value: "none",
-    exception: { code: "MissingParameterValue", locator },
-  });
-const as = (refusal: ProtocolRefusal, code: string, locator: string): Failed =>
-  refuse(refusal.code === "layer_disabled" ? refusal : { ...refusal, exception: { code, locator } });
-const invalid = (locator: string, refusal: ProtocolRefusal): Failed => as(refusal, "InvalidParameterValue", locator);
 
 /**
  * Parses WMTS by key and value. Makes GWC's checks in GWC's order, with its codes (`docs/explanation/geowebcache.md`,
@@ -142,7 +41,7 @@ export const parseWmtsKvp: QueryParser = (catalogue, query) => {
   const lacking = catalogue.service.isCiteCompliant ? lackOfCite(request.toLowerCase(), query) : undefined;
   if (lacking !== undefined) return lacking;
   // GetCapabilities has no VERSION: clients learn the version from the response (OGC 06-121r3, 7.3.2).
-  if (request.toLowerCase() === "getcapabilities") return ok(capabilities(catalogue));
+  if (request.toLowerCase() === "getcapabilities") return parseGetCapabilities(catalogue, query);
   const version = query.get("VERSION") ?? "";
   if (version !== "" && version !== "1.0.0") return invalid("version", badField("version", "1.0.0", version));
   switch (request.toLowerCase()) {

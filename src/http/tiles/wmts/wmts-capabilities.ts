@@ -11,47 +11,62 @@ import {
 import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
 import { listedValues, type ParameterFilter } from "../../../layer/filter/parameter-filter.ts";
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
-import type { Layer } from "../../../layer/layer.ts";
+import { type Layer, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
-import { keywordElements, owsService } from "../service-elements.ts";
+import { keywordElements, owsIdentification, owsProvider } from "../service-elements.ts";
 import { offeredRange } from "../tile-parts.ts";
 import { isQueryable } from "../wms/info-address.ts";
 import { legendAddress, legendOf } from "../wms/legend-address.ts";
 import { styleNames } from "./wmts-style.ts";
 
 /**
+ * The sections of the capabilities that a request can name (OGC 07-057r7, table 4). No server here has themes, which a
+ * request may name too.
+ */
+export const SECTIONS = ["ServiceIdentification", "ServiceProvider", "OperationsMetadata", "Contents"] as const;
+export type Section = (typeof SECTIONS)[number];
+
+/** The types of the capabilities that a request can name in AcceptFormats. */
+export const CAPABILITIES_TYPES = ["application/xml", "text/xml"] as const;
+
+const REST_CAPABILITIES = "service/wmts/rest/WMTSCapabilities.xml";
+
+/**
  * Writes WMTS 1.0.0 capabilities (OGC 07-057r7, 7.1.1) in parts, one for each layer, in GWC's order
  * (`docs/explanation/geowebcache.md`, Tile services).
+ * @param sections the sections to write; without them all sections and the addresses of the document
  */
-export function* wmtsCapabilities(catalogue: Catalogue, baseUrl: string): Generator<string> {
+export function* wmtsCapabilities(
+  catalogue: Catalogue,
+  baseUrl: string,
+  sections?: ReadonlySet<Section>,
+): Generator<string> {
+  const { information, updateSequence } = catalogue.service;
   const layers = advertisedLayers(catalogue);
-  const grids = new Map<string, GridSet>();
-  for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
-  const sorted = [...grids.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   const base = escapeXml(baseUrl);
+  const has = (section: Section): boolean => sections?.has(section) ?? true;
   yield `<?xml version="1.0" encoding="UTF-8"?>
-<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd" version="1.0.0">
-${owsService(catalogue.service.information, {
-  title: "Web Map Tile Service - Nuthatch",
-  type: "OGC WMTS",
-  name: `${baseUrl}/service/wmts`,
-  site: baseUrl,
-})}
-<ows:OperationsMetadata>
-${operation("GetCapabilities", base)}
-${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name) => operation(name, base)).join("\n")}
-</ows:OperationsMetadata>
-<Contents>
+<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd" version="1.0.0" updateSequence="${updateSequence}">
 `;
-  for (const layer of layers) yield `${layerElement(layer, base, baseUrl)}\n`;
-  for (const grid of sorted) yield `${matrixSetElement(grid)}\n`;
-  yield `</Contents>
-<ServiceMetadataURL xlink:href="${base}/service/wmts?SERVICE=wmts&amp;REQUEST=getcapabilities&amp;VERSION=1.0.0"/>
-<ServiceMetadataURL xlink:href="${base}/service/wmts/rest/WMTSCapabilities.xml"/>
-</Capabilities>
+  if (has("ServiceIdentification"))
+    yield `${owsIdentification(information, { title: "Web Map Tile Service - Nuthatch", type: "OGC WMTS" })}\n`;
+  if (has("ServiceProvider")) yield `${owsProvider(information, { name: `${baseUrl}/service/wmts`, site: baseUrl })}\n`;
+  if (has("OperationsMetadata")) yield `${operationsMetadata(layers, base)}\n`;
+  if (has("Contents")) {
+    const grids = new Map<string, GridSet>();
+    for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
+    yield "<Contents>\n";
+    for (const layer of layers) yield `${layerElement(layer, base, baseUrl)}\n`;
+    for (const grid of [...grids.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) yield `${matrixSetElement(grid)}\n`;
+    yield "</Contents>\n";
+  }
+  if (sections === undefined)
+    yield `<ServiceMetadataURL xlink:href="${base}/service/wmts?SERVICE=wmts&amp;REQUEST=getcapabilities&amp;VERSION=1.0.0"/>
+<ServiceMetadataURL xlink:href="${base}/${REST_CAPABILITIES}"/>
 `;
+  yield "</Capabilities>\n";
 }
 
 /**
@@ -60,19 +75,52 @@ ${["GetTile", ...(layers.some(isQueryable) ? ["GetFeatureInfo"] : [])].map((name
  */
 const isYFirst = (grid: GridSet): boolean => grid.yCoordinateFirst && canonicalSrs(grid.srs) !== 3857;
 
-const operation = (name: string, base: string): string => `  <ows:Operation name="${name}">
+/** Returns the operations with their addresses. The KVP address is the first, because some clients read only one. */
+function operationsMetadata(layers: readonly Layer[], base: string): string {
+  const tiles = `${base}/service/wmts/rest/`;
+  const values = {
+    AcceptVersions: ["1.0.0"],
+    Sections: [...SECTIONS, "All"],
+    AcceptFormats: CAPABILITIES_TYPES,
+  };
+  const parameters = Object.entries(values).map(
+    ([name, allowed]) =>
+      `    <ows:Parameter name="${name}">\n${allowedValues(allowed, "      ")}\n    </ows:Parameter>`,
+  );
+  return [
+    "<ows:OperationsMetadata>",
+    operation("GetCapabilities", base, `${base}/${REST_CAPABILITIES}`, parameters),
+    operation("GetTile", base, tiles),
+    ...(layers.some(isQueryable) ? [operation("GetFeatureInfo", base, tiles)] : []),
+    "</ows:OperationsMetadata>",
+  ].join("\n");
+}
+
+const operation = (name: string, base: string, rest: string, parameters: readonly string[] = []): string =>
+  [
+    `  <ows:Operation name="${name}">
     <ows:DCP>
       <ows:HTTP>
-        <ows:Get xlink:href="${base}/service/wmts?">
-          <ows:Constraint name="GetEncoding">
-            <ows:AllowedValues>
-              <ows:Value>KVP</ows:Value>
-            </ows:AllowedValues>
-          </ows:Constraint>
-        </ows:Get>
+${getElement(`${base}/service/wmts?`, "KVP")}
+${getElement(rest, "RESTful")}
       </ows:HTTP>
-    </ows:DCP>
-  </ows:Operation>`;
+    </ows:DCP>`,
+    ...parameters,
+    "  </ows:Operation>",
+  ].join("\n");
+
+const getElement = (address: string, encoding: "KVP" | "RESTful"): string => `        <ows:Get xlink:href="${address}">
+          <ows:Constraint name="GetEncoding">
+${allowedValues([encoding], "            ")}
+          </ows:Constraint>
+        </ows:Get>`;
+
+const allowedValues = (values: readonly string[], indent: string): string =>
+  [
+    `${indent}<ows:AllowedValues>`,
+    ...values.map((value) => `${indent}  <ows:Value>${value}</ows:Value>`),
+    `${indent}</ows:AllowedValues>`,
+  ].join("\n");
 
 function layerElement(layer: Layer, base: string, baseUrl: string): string {
   const box = geographicBox(layer);
@@ -81,11 +129,11 @@ function layerElement(layer: Layer, base: string, baseUrl: string): string {
   const keywords = keywordElements("ows:Keywords", "ows:Keyword", layer.keywords);
   return [
     "  <Layer>",
-    `    <ows:Title>${escapeXml(layer.title || layer.name)}</ows:Title>`,
+    `    <ows:Title>${escapeXml(layer.title || publicName(layer))}</ows:Title>`,
     layer.description === "" ? undefined : `    <ows:Abstract>${escapeXml(layer.description)}</ows:Abstract>`,
     keywords === "" ? undefined : `    ${keywords}`,
     box === undefined ? undefined : boxElement(box),
-    `    <ows:Identifier>${escapeXml(layer.name)}</ows:Identifier>`,
+    `    <ows:Identifier>${escapeXml(publicName(layer))}</ows:Identifier>`,
     ...[...crsBoxes(layer).values()].map(crsBoxElement),
     ...layer.metadataUrls.map(
       ({ url, type }) =>
@@ -206,7 +254,7 @@ function resourceElement(
   base: string,
 ): string {
   const pixel = type === "tile" ? "" : "/{J}/{I}";
-  const path = `${encodeURIComponent(layer.name)}/{style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}${pixel}`;
+  const path = `${encodeURIComponent(publicName(layer))}/{style}/{TileMatrixSet}/{TileMatrix}/{TileRow}/{TileCol}${pixel}`;
   const rest = dimensions.map(({ key }) => `&${encodeURIComponent(key)}={${key}}`).join("");
   const template = `${base}/service/wmts/rest/${escapeXml(`${path}?format=${mimeType}${rest}`)}`;
   return `    <ResourceURL format="${escapeXml(mimeType)}" resourceType="${type}" template="${template}"/>`;

@@ -2,7 +2,7 @@ import { WORLD } from "../../../grid/extent.ts";
 import type { Parameters } from "../../../layer/filter/parameter-filter.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
-import { type Layer, WEB_GRID, webSubset } from "../../../layer/layer.ts";
+import { type Layer, publicName, WEB_GRID, webSubset } from "../../../layer/layer.ts";
 import { ok } from "../../../lib/result.ts";
 import { geographicBox, geographicBoxOf } from "../geographic-box.ts";
 import {
@@ -38,11 +38,11 @@ const tileJson = (layer: Layer, subset: GridSubset, format: TileFormat, paramete
   write: (baseUrl) => {
     // The area with tiles (3.4). Clients request no tiles outside of it.
     const { minX, minY, maxX, maxY } = geographicBoxOf(subset) ?? geographicBox(layer) ?? WORLD;
-    const path = [layer.name, subset.gridSet.id].map(encodeURIComponent).join("/");
+    const path = [publicName(layer), subset.gridSet.id].map(encodeURIComponent).join("/");
     return JSON.stringify({
       tilejson: "3.0.0",
       // GeoWebCache shows the name here, even if the layer has a title.
-      name: layer.name,
+      name: publicName(layer),
       description: layer.description || undefined,
       attribution: layer.attribution || undefined,
       scheme: "xyz",
