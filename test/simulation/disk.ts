@@ -24,7 +24,7 @@ interface DirectoryNode {
 type Node = FileNode | DirectoryNode;
 
 interface OpenFile {
-  readonly node: FileNode;
+  readonly node: Node;
   at: number;
 }
 
@@ -137,7 +137,10 @@ export class SimulatedDisk {
     this.#changes.length = 0;
     this.#open.clear();
     const tear = (node: Node, name: string): void => {
-      if (node.kind === "directory") return node.entries.forEach(tear);
+      if (node.kind === "directory") {
+        node.entries.forEach(tear);
+        return;
+      }
       const { dirtyMs } = node;
       node.dirtyMs = undefined;
       if (dirtyMs === undefined || dirtyMs < nowMs - WRITE_BACK_MS || chance.below(2) === 0) return;
@@ -231,6 +234,18 @@ export class SimulatedDisk {
       if (found === undefined) throw fault("EBADF", "file", String(file));
       return found;
     };
+    const openedFile = (file: number): FileNode => {
+      const { node } = opened(file);
+      if (node.kind !== "file") throw fault("EISDIR", "file", String(file));
+      return node;
+    };
+    const sync = (file: number): void => {
+      begin("fsync", "");
+      const { node } = opened(file);
+      if (node.kind === "file") node.dirtyMs = undefined;
+      // The journal is written with all changes before.
+      this.#changes.length = 0;
+    };
     const encodingOf = (options: unknown): BufferEncoding | undefined => {
       const encoding =
         typeof options === "object" && options !== null && "encoding" in options ? options.encoding : options;
@@ -265,20 +280,12 @@ export class SimulatedDisk {
         owner.operation();
         return this.#find(path) !== undefined;
       },
-      fdatasyncSync: (file: number) => {
-        begin("fsync", "");
-        opened(file).node.dirtyMs = undefined;
-      },
+      fdatasyncSync: sync,
       fstatSync: (file: number) => {
         owner.operation();
         return statsOf(opened(file).node);
       },
-      fsyncSync: (file: number) => {
-        begin("fsync", "");
-        opened(file).node.dirtyMs = undefined;
-        // The journal is written with all changes before.
-        this.#changes.length = 0;
-      },
+      fsyncSync: sync,
       lstatSync: stat,
       statSync: stat,
       mkdirSync: (path: string, options?: { readonly recursive?: boolean }) => {
@@ -314,7 +321,9 @@ export class SimulatedDisk {
       openSync: (path: string, flags: string | number = "r") => {
         begin("open", path);
         const file = this.#nextFile++;
-        this.#open.set(file, { node: openFile(path, flags), at: 0 });
+        const found = this.#find(path);
+        const isDirectory = found?.kind === "directory" && (flags === "r" || flags === constants.O_RDONLY);
+        this.#open.set(file, { node: isDirectory ? found : openFile(path, flags), at: 0 });
         return file;
       },
       readdirSync: (path: string, options?: { readonly withFileTypes?: boolean }) => {
@@ -327,7 +336,7 @@ export class SimulatedDisk {
       readFileSync: (path: string | number, options?: unknown) => {
         const name = String(path);
         begin("read", name);
-        const { bytes } = typeof path === "number" ? opened(path).node : this.#file(path, "read");
+        const { bytes } = typeof path === "number" ? openedFile(path) : this.#file(path, "read");
         const encoding = encodingOf(options);
         return encoding === undefined ? Buffer.from(bytes) : Buffer.from(bytes).toString(encoding);
       },
@@ -335,7 +344,7 @@ export class SimulatedDisk {
         begin("read", "");
         const one = opened(file);
         const from = position ?? one.at;
-        const part = one.node.bytes.subarray(from, from + length);
+        const part = openedFile(file).bytes.subarray(from, from + length);
         into.set(part, offset);
         if (position === null) one.at += part.byteLength;
         return part.byteLength;
@@ -396,7 +405,7 @@ export class SimulatedDisk {
         const bytes = typeof data === "string" ? bytesOf(data) : data.subarray(from ?? 0);
         // A process may be killed between two parts of its writes.
         const part = bytes.byteLength > 64 && this.#scheduler.chance.below(16) === 0 ? bytes.subarray(0, 64) : bytes;
-        write(one.node, part, typeof data === "string" && from != null ? from : one.at);
+        write(openedFile(file), part, typeof data === "string" && from != null ? from : one.at);
         one.at += part.byteLength;
         return part.byteLength;
       },
@@ -435,7 +444,7 @@ export class SimulatedDisk {
       mkdir: later(sync.mkdirSync),
       open: later((path: string, flags: string | number) => {
         const file = sync.openSync(path, flags);
-        return { close: later(() => sync.closeSync(file)) };
+        return { close: later(() => sync.closeSync(file)), sync: later(() => sync.fsyncSync(file)) };
       }),
       opendir: later((path: string) => {
         const entries = sync.readdirSync(path, { withFileTypes: true });

@@ -13,8 +13,10 @@ import { SimulatedUpstream } from "./upstream.ts";
 const START_MS = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
 /** The length of a phase in which anything may break, and the time, ms, that healing may take. */
-const SAFETY_MS = 20 * 60_000;
+const SAFETY_MS = 8 * 60_000;
 const HEALING_MS = 20 * 60_000;
+/** The longest quiet time after a check, ms: undos run out, and renderers without work end. */
+const CALM_MS = 40 * 60_000;
 /** The mean pauses, ms, between bursts of users, acts of operators and acts of the nemesis. */
 const USERS_MS = 900;
 const OPERATORS_MS = 7_000;
@@ -165,6 +167,7 @@ class World {
       await this.#pass(Math.min(SAFETY_MS, untilMs - this.#scheduler.nowMs));
       this.#isSafety = false;
       if (!this.#hasFailed) await this.#liveness();
+      await this.#pass(this.#scheduler.chance.below(CALM_MS));
     }
   }
 
