@@ -9,6 +9,7 @@ export default {
     "ui/main.tsx",
     "site/site.ts",
     "test/**/*.test.ts",
+    "test/simulation/main.ts",
     "src/**/*.test.ts",
     "ui/**/*.test.ts",
   ],

@@ -28,5 +28,6 @@ await build({
 });
 const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
 process.env.NUTHATCH_COMMIT ??= commit;
-process.setSourceMapsEnabled(true);
+// Stack traces are read with a story only: the map of the sources takes half a second.
+if (process.argv.includes("--story")) process.setSourceMapsEnabled(true);
 await import(outfile);
