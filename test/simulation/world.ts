@@ -12,15 +12,17 @@ import { SimulatedUpstream } from "./upstream.ts";
 
 const START_MS = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
-/** The length of a phase in which anything may break, and the time, ms, that healing may take. */
-const SAFETY_MS = 8 * 60_000;
+/** The shortest and the longest phase in which anything may break, ms. */
+const SAFETY_MS = [40_000, 240_000] as const;
+/** The time that healing may take, ms. */
 const HEALING_MS = 20 * 60_000;
-/** The longest quiet time after a check, ms: undos run out, and renderers without work end. */
-const CALM_MS = 40 * 60_000;
+/** The longest quiet time after some of the checks, ms: undos run out, and renderers without work end. */
+const CALM_MS = 60 * 60_000;
+const CHECKS_PER_CALM = 5;
 /** The mean pauses, ms, between bursts of users, acts of operators and acts of the nemesis. */
-const USERS_MS = 900;
-const OPERATORS_MS = 7_000;
-const NEMESIS_MS = 9_000;
+const USERS_MS = 600;
+const OPERATORS_MS = 4_000;
+const NEMESIS_MS = 4_000;
 
 export interface WorldOptions {
   readonly seed: number;
@@ -164,10 +166,12 @@ class World {
     const untilMs = START_MS + hours * HOUR_MS;
     while (this.#scheduler.nowMs < untilMs && !this.#hasFailed) {
       this.#isSafety = true;
-      await this.#pass(Math.min(SAFETY_MS, untilMs - this.#scheduler.nowMs));
+      const [shortest, longest] = SAFETY_MS;
+      const { below } = this.#scheduler.chance;
+      await this.#pass(Math.min(shortest + below(longest - shortest), untilMs - this.#scheduler.nowMs));
       this.#isSafety = false;
       if (!this.#hasFailed) await this.#liveness();
-      await this.#pass(this.#scheduler.chance.below(CALM_MS));
+      if (below(CHECKS_PER_CALM) === 0) await this.#pass(below(CALM_MS));
     }
   }
 
