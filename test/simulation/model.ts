@@ -44,6 +44,8 @@ export interface ExpectedJob {
 
 export const ROOT = "/data/tiles";
 const BLOCK_BYTES = 4096;
+/** After this time, ms, no loss of power takes back the rename of a tile. */
+const WRITTEN_MS = 10_000;
 /** The layer whose tiles at these levels no user reads: only jobs write them. */
 export const JOBS_ONLY = { layer: "wide", fromZoom: 4 } as const;
 
@@ -73,6 +75,7 @@ export class Model {
   /** The size on the disk of each stored tile. */
   readonly #sizes = new Map<string, number>();
   #bytesOnDisk = 0;
+  #powerLostMs = 0;
   /** The quota that holds now, bytes. Undefined: none, or it is not reached yet. */
   limit: number | undefined;
   /** After a loss of power, tiles may be cut off until their cells are counted again. */
@@ -80,7 +83,7 @@ export class Model {
   /** Requests for jobs that the server may have accepted without an answer, by layer. */
   readonly unanswered = new Set<string>();
   /** The figures of a run. */
-  readonly counts = { reads: 0, tiles: 0, noAnswers: 0, failures: 0, jobsDone: 0, tilesProved: 0, checks: 0 };
+  readonly counts = { reads: 0, tiles: 0, failures: 0, jobsDone: 0, tilesProved: 0, checks: 0 };
 
   constructor(disk: SimulatedDisk, scheduler: Scheduler, story: Story, upstream: { versionOf(layer: string): number }) {
     this.#disk = disk;
@@ -159,6 +162,7 @@ export class Model {
   /** After a loss of power, files may be there or not without a word. */
   powerLost(): void {
     this.mayBeCutOff = true;
+    this.#powerLostMs = this.#scheduler.nowMs;
     this.#sizes.clear();
     this.#bytesOnDisk = 0;
     this.#disk.walk(ROOT, (path, bytes) => this.#fileChanged(path, "came below", bytes.byteLength));
@@ -178,11 +182,19 @@ export class Model {
     if (view.outcome !== "done") return;
     this.counts.jobsDone++;
     const { total, stored, skipped, failed } = view.tiles;
-    if (job.type !== "seed") this.floors.answered(job.floor);
-    if (job.type === "truncate") return;
+    if (job.type === "truncate") {
+      this.floors.answered(job.floor);
+      return;
+    }
     if (stored + skipped + failed !== total || failed > 0n)
       this.#story.problem(`job ${view.id} is done: ${textOf(view.tiles)}`);
-    if (view.reason === null) this.#checkStored(job);
+    // Without a sync, a loss of power may lose tiles of the last seconds that the job has counted.
+    if (view.reason !== null || this.#powerLostMs >= job.sentMs) return;
+    this.#checkStored(job);
+    if (job.type === "reseed" && skipped === 0n)
+      this.#scheduler.at(WRITTEN_MS, undefined, () => {
+        if (this.#powerLostMs < job.sentMs) this.floors.answered(job.floor);
+      });
   }
 
   /** Each tile of a seed is stored, or was removed since the request. */

@@ -129,6 +129,7 @@ export class Nemesis {
     this.#stateFaultsUntilMs = 0;
     disk.aheadMs = 0;
     upstream.mood = "well";
+    upstream.losesAnswers = false;
     for (const process of [server().process, server().coordinator, ...server().renderers])
       if (process !== undefined) {
         process.diesAfter = undefined;

@@ -60,8 +60,6 @@ export class SimulatedServer {
   #core: CalledByMembers | undefined;
   #lead: Lead | undefined;
   readiness: Readiness = STARTING;
-  /** Why the server has refused to start. */
-  refused: string | undefined;
 
   constructor(surroundings: Surroundings) {
     this.#in = surroundings;
@@ -105,13 +103,20 @@ export class SimulatedServer {
       open: async () => {},
     }).then(
       (lead) => {
-        if ("refused" in lead) this.refused = lead.refused.message;
+        if ("refused" in lead) this.#refuse(lead.refused.message);
         else this.#lead = lead;
       },
       (error: unknown) => {
-        if (this.process.isAlive) this.refused = String(error);
+        this.#refuse(String(error));
       },
     );
+  }
+
+  /** The program ends, and its service manager starts it again. */
+  #refuse(reason: string): void {
+    if (!this.process.isAlive) return;
+    this.#in.log("error", "the server does not start", { reason });
+    this.process.die();
   }
 
   #startCoordinator(): CoordinatorThread {

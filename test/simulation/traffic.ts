@@ -31,6 +31,9 @@ interface KnownTruncation {
 
 const NAMES = ["styled", "wide", "vector", "ageing"] as const;
 const CLIENTS = 12;
+/** After healing a tile must come within so many tries, with a pause, ms, between them. */
+const TRIES = 60;
+const TRY_AGAIN_MS = 2_000;
 /** The longest time, ms, that a render keeps the space that it has reserved. */
 const RESERVED_MS = 40_000;
 
@@ -90,25 +93,28 @@ export class Traffic {
     return { layer, style, extension: extensionOf(layer), z, x: near(), y: near() };
   }
 
-  async readTile(tile: Tile, must = false): Promise<void> {
+  /**
+   * Reads a tile.
+   * @param tries the number of times that a tile without an answer is requested, before that is a violation; 0: it is none
+   */
+  async readTile(tile: Tile, tries = 0): Promise<void> {
     const { scheduler, model, story } = this.#in;
     const startMs = scheduler.nowMs;
     const floor = model.floors.of(tile);
     const gone = new AbortController();
-    if (!must && scheduler.chance.below(12) === 0)
+    if (tries === 0 && scheduler.chance.below(12) === 0)
       scheduler.at(scheduler.chance.below(500), undefined, () => gone.abort());
     model.counts.reads++;
     const outcome = await this.#in
       .server()
       .read(this.#request(tile), `client ${scheduler.chance.below(CLIENTS)}`, gone.signal);
-    if (outcome === undefined) {
-      model.counts.noAnswers++;
-      if (must) story.problem(`${nameOf(tile)}: no answer`);
-      return;
-    }
-    if (outcome.kind !== "tile") {
+    if (outcome?.kind !== "tile") {
       model.counts.failures++;
-      if (must) story.problem(`${nameOf(tile)}: expected a tile, got ${textOf(outcome)}`);
+      if (tries === 1) story.problem(`${nameOf(tile)}: expected a tile, got ${textOf(outcome ?? "no answer")}`);
+      if (tries <= 1) return;
+      // The server remembers failures of the upstream for a while.
+      await new Promise<void>((resolve) => scheduler.at(TRY_AGAIN_MS, undefined, resolve));
+      await this.readTile(tile, tries - 1);
       return;
     }
     model.counts.tiles++;
@@ -412,7 +418,7 @@ export class Traffic {
 
   /** Every tile that was truncated before is younger, also in tiles that users seldom read. */
   async readSome(count: number): Promise<void> {
-    for (let n = 0; n < count; n++) await this.readTile(this.#hotTile(), true);
+    for (let n = 0; n < count; n++) await this.readTile(this.#hotTile(), TRIES);
   }
 }
 

@@ -12,6 +12,8 @@ export class SimulatedUpstream {
   readonly #scheduler: Scheduler;
   readonly #versions = new Map<string, number>();
   mood: Mood = "well";
+  /** Whether an answer is lost now and then, in any mood. */
+  losesAnswers = true;
   /** The number of requests, and of answers that were no picture. */
   requests = 0;
   faults = 0;
@@ -75,7 +77,7 @@ export class SimulatedUpstream {
           ? new SourceError(chance.pick(["server_error", "reset", "refused", "http_status", "truncated"]), "a fault")
           : undefined;
       default:
-        return chance.below(400) === 0 ? new SourceError("reset", "a lost connection") : undefined;
+        return this.losesAnswers && chance.below(400) === 0 ? new SourceError("reset", "a lost connection") : undefined;
     }
   }
 }

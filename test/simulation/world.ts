@@ -166,6 +166,7 @@ class World {
     const untilMs = START_MS + hours * HOUR_MS;
     while (this.#scheduler.nowMs < untilMs && !this.#hasFailed) {
       this.#isSafety = true;
+      this.#upstream.losesAnswers = true;
       const [shortest, longest] = SAFETY_MS;
       const { below } = this.#scheduler.chance;
       await this.#pass(Math.min(shortest + below(longest - shortest), untilMs - this.#scheduler.nowMs));
