@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { gridSetNamed } from "../../../test/support/layer.ts";
 import { diskError, FaultyDisk } from "../../../test/support/stores/faulty-disk.ts";
@@ -65,6 +65,26 @@ test.each(stores)(
     await store[Symbol.asyncDispose]();
   },
 );
+
+test("the removal of tiles of a range ends with the directories on the disk", async () => {
+  const disk = new FaultyDisk();
+  const store = createFileStore({ machine: disk.machine, root, fsync: false, instance: "test" });
+  for (const column of [1, 2])
+    await store.put({ tileSet, x: asTileX(column), y, z }, new Uint8Array(9), ...unconditionally);
+  const seen: string[] = [];
+  disk.before = (operation, [path]) => {
+    if (operation === "unlink" || operation === "open") seen.push(`${operation} ${dirname(String(path))}`);
+    if (operation === "open") seen.push(`open ${String(path)}`);
+  };
+  const rect = { z, minX: x, minY: y, maxX: x, maxY: y };
+  const listener = { willDelete: async () => undefined, onDeleted: () => undefined };
+  await store.deleteRange({ ...tileSet, format: tileSet.format }, rect, listener, new AbortController().signal);
+  const bucket = seen.find((one) => one.startsWith("unlink"))?.slice("unlink ".length);
+  expect(bucket).toContain(join(root, "a"));
+  expect(seen).toContain(`open ${bucket}`);
+  expect(seen.indexOf(`open ${bucket}`)).toBeGreaterThan(seen.indexOf(`unlink ${bucket}`));
+  await store[Symbol.asyncDispose]();
+});
 
 test("a file system that cannot sync a directory truncates all the same, and one with a fault does not", async () => {
   for (const [code, isTolerated] of [
