@@ -26,8 +26,10 @@ await build({
     js: `import { createRequire as simulatorRequire } from "node:module"; const require = simulatorRequire(${JSON.stringify(join(root, "package.json"))});`,
   },
 });
-const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
-process.env.NUTHATCH_COMMIT ??= commit;
+process.env.NUTHATCH_COMMIT ??= execFileSync("git", ["rev-parse", "--short", "HEAD"], {
+  cwd: root,
+  encoding: "utf8",
+}).trim();
 // Stack traces are read with a story only: the map of the sources takes half a second.
 if (process.argv.includes("--story")) process.setSourceMapsEnabled(true);
 await import(outfile);

@@ -6,9 +6,12 @@ import { testSeed } from "../support/test-seed.ts";
 
 const program = fileURLToPath(new URL("run.mjs", import.meta.url));
 
-/** Runs the simulator. Its error has the story of a violation, and the seed that repeats it. */
+/** Runs the simulator. The error of a violation has the last events, and the seed that repeats it. */
 async function simulated(...options: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, ...options], { maxBuffer: 2 ** 26 });
+  const run = promisify(execFile)(process.execPath, [program, ...options], { maxBuffer: 2 ** 26 });
+  const { stdout } = await run.catch((error: { readonly stdout: string; readonly stderr: string }) => {
+    throw new Error(`${error.stdout}\n${error.stderr}`);
+  });
   return stdout;
 }
 
