@@ -5,7 +5,6 @@ import type { Message, Port } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { atMost } from "../../lib/time/at-most.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { machineClock } from "../../lib/time/machine-clock.ts";
 import type { CoordinatorData } from "../coordinator/coordinator-host.ts";
 import { works } from "../process/busy-threads.ts";
 import {
@@ -30,9 +29,9 @@ export interface CoordinatorThread extends Port {
 }
 
 /** Ends this process with a failure, after a time in which the log can be written. */
-export function exitAfterFault(): void {
+export function exitAfterFault(clock: Clock): void {
   process.exitCode = 1;
-  machineClock.after(EXIT_MS, () => process.exit(1));
+  clock.after(EXIT_MS, () => process.exit(1));
 }
 
 /** Starts a coordinator's thread. The thread loads its code and waits for a `CoordinatorLink`. */

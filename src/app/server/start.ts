@@ -57,7 +57,7 @@ export async function startServer(
   const lead = await startLead({
     coordinatorThread,
     rendererProcesses: new ForkedRenderers(log),
-    exit: exitAfterFault,
+    exit: () => exitAfterFault(thisMachine.clock),
     configuration,
     instance,
     use: "server",

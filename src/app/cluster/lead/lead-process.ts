@@ -73,7 +73,7 @@ class LeadProcess {
     const lead = await startLead({
       coordinatorThread: startCoordinatorThread(),
       rendererProcesses: new ForkedRenderers(log),
-      exit: exitAfterFault,
+      exit: () => exitAfterFault(this.#machine.clock),
       configuration,
       instance,
       use: "lead",
