@@ -10,6 +10,7 @@ export default {
     "ui/pages/ogc-page.ts",
     "site/site.ts",
     "test/**/*.test.ts",
+    "test/simulation/main.ts",
     "src/**/*.test.ts",
     "ui/**/*.test.ts",
   ],

@@ -1,6 +1,9 @@
-import type { Tile } from "./walk-tiles.ts";
+/** The fields of a tile that all walks have. */
+interface LayerTile {
+  readonly layer: string;
+}
 
-type Covers = (tile: Tile) => boolean;
+type Covers<T> = (tile: T) => boolean;
 
 /** A truncation, or another operation after which no older version of some tiles is served. */
 export interface Floor {
@@ -10,28 +13,28 @@ export interface Floor {
   answered: number;
 }
 
-interface Entry extends Floor {
+interface Entry<T> extends Floor {
   readonly layer: string;
-  readonly covers: Covers;
-  readonly except: Undo[];
+  readonly covers: Covers<T>;
+  readonly except: Undo<T>[];
 }
 
 /** The versions that an undo may have restored. */
-export interface Undo {
-  readonly covers: Covers;
+export interface Undo<T> {
+  readonly covers: Covers<T>;
   readonly layer: string;
   /** False: it was refused, and has changed nothing. */
   isPossible: boolean;
 }
 
 /** The oldest version of the map that may be served for each tile, by the acknowledged operations. */
-export class Floors {
+export class Floors<T extends LayerTile> {
   #clock = 0;
-  readonly #entries: Entry[] = [];
-  readonly #undos: Undo[] = [];
+  readonly #entries: Entry<T>[] = [];
+  readonly #undos: Undo<T>[] = [];
 
   /** Before the request is sent: after its answer no version older than `version` is served of its tiles. */
-  send(layer: string, version: number, covers: Covers): Floor {
+  send(layer: string, version: number, covers: Covers<T>): Floor {
     const entry = { layer, version, covers, sent: ++this.#clock, answered: Number.POSITIVE_INFINITY, except: [] };
     this.#entries.push(entry);
     return entry;
@@ -45,10 +48,10 @@ export class Floors {
    * Before an undo is sent, and again when it is answered: after it the tiles of the truncation are restored. Later
    * truncations of these tiles, also truncations in progress, no longer apply.
    */
-  undo(truncation: Floor, known?: Undo): Undo | undefined {
+  undo(truncation: Floor, known?: Undo<T>): Undo<T> | undefined {
     const undone = this.#entries.find((entry) => entry === truncation);
     if (undone === undefined) return undefined;
-    const undo: Undo = known ?? { covers: undone.covers, layer: undone.layer, isPossible: true };
+    const undo: Undo<T> = known ?? { covers: undone.covers, layer: undone.layer, isPossible: true };
     if (known === undefined) this.#undos.push(undo);
     for (const entry of this.#entries)
       if (entry.layer === undone.layer && (entry === undone || entry.answered > undone.sent))
@@ -61,7 +64,7 @@ export class Floors {
     return this.#undos.filter((undo) => undo.layer === layer && undo.isPossible).length;
   }
 
-  of(tile: Tile): number {
+  of(tile: T): number {
     let oldest = 0;
     for (let n = this.#entries.length - 1; n >= 0; n--) {
       const entry = this.#entries[n];

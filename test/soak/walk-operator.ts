@@ -68,7 +68,7 @@ export interface Answer {
 export class WalkOperator implements Asker {
   readonly #server: WalkServer;
   readonly #map: MarkedMap;
-  readonly #floors: Floors;
+  readonly #floors: Floors<Tile>;
   /** The number of pauses and resumes that were sent for each job. */
   readonly #holds = new Map<KnownJob, number>();
   readonly #record: WalkRecord;
@@ -79,7 +79,7 @@ export class WalkOperator implements Asker {
   readonly #truncations = new Map<number, Floor>();
   readonly #unanswered: { readonly key: string; readonly floor: Floor }[] = [];
   /** Undos without an answer. */
-  readonly #undoing = new Map<number, Undo>();
+  readonly #undoing = new Map<number, Undo<Tile>>();
   /** The last answered soft truncation of each layer that was not undone. */
   readonly #soft = new Map<LayerName, number>();
   readonly #softUndos = new Map<LayerName, number>();
@@ -89,7 +89,7 @@ export class WalkOperator implements Asker {
   /** Quota changes without an answer so far. */
   #openQuotaChanges = 0;
 
-  constructor(server: WalkServer, map: MarkedMap, floors: Floors, record: WalkRecord, epochs: Epochs) {
+  constructor(server: WalkServer, map: MarkedMap, floors: Floors<Tile>, record: WalkRecord, epochs: Epochs) {
     this.#server = server;
     this.#map = map;
     this.#floors = floors;

@@ -33,7 +33,7 @@ export interface Epochs {
 export class WalkReader {
   readonly #server: WalkServer;
   readonly #map: MarkedMap;
-  readonly #floors: Floors;
+  readonly #floors: Floors<Tile>;
   readonly #record: WalkRecord;
   readonly #epochs: Epochs;
   readonly #etags = new Map<string, { readonly etag: string; readonly version: number }>();
@@ -41,7 +41,7 @@ export class WalkReader {
   readonly stored = new Map<string, { readonly tile: Tile; readonly version: number; readonly sinceMs: number }>();
   readonly results = new Map<string, number>();
 
-  constructor(server: WalkServer, map: MarkedMap, floors: Floors, record: WalkRecord, epochs: Epochs) {
+  constructor(server: WalkServer, map: MarkedMap, floors: Floors<Tile>, record: WalkRecord, epochs: Epochs) {
     this.#server = server;
     this.#map = map;
     this.#floors = floors;

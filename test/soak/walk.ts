@@ -9,7 +9,7 @@ import { WalkOperator } from "./walk-operator.ts";
 import { type Epochs, WalkReader } from "./walk-reader.ts";
 import { WalkRecord } from "./walk-record.ts";
 import { FIRST_SETTINGS, type LayerSettings, STORED, WalkServer } from "./walk-server.ts";
-import { WALK_LAYERS } from "./walk-tiles.ts";
+import { type Tile, WALK_LAYERS } from "./walk-tiles.ts";
 
 export interface WalkOptions {
   readonly steps: number;
@@ -64,7 +64,7 @@ class Walk {
   readonly #map: MarkedMap;
   readonly #chance: Chance;
   readonly #epochs: Epochs = { restarts: 0, reloadsSent: 0, reloadsAnswered: 0 };
-  readonly #floors = new Floors();
+  readonly #floors = new Floors<Tile>();
   readonly #reader: WalkReader;
   readonly #operator: WalkOperator;
   readonly #joined = new Set<Promise<void>>();

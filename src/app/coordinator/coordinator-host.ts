@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { type Accounts, storedAccounts } from "../../account/account-service.ts";
 import type { CoordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { GeoWebCacheFile } from "../../configuration/keep/geowebcache-file.ts";
@@ -25,7 +24,7 @@ import { LedgerTruncations } from "../../truncation/truncations.ts";
 import { openConfiguredStores } from "../process/configured-stores.ts";
 import type { BeginOutcome, ServerMethods, StartRefusal } from "../process/process-methods.ts";
 import { dataDirectoryFault, stateDatabaseFault } from "../process/start-faults.ts";
-import { type ClaimedState, claimPostgres, claimState } from "./claimed-state.ts";
+import type { ClaimedState, claimPostgres } from "./claimed-state.ts";
 import { StoreWatch } from "./store-watch.ts";
 
 const END_MS = 100;
@@ -36,13 +35,19 @@ export interface CoordinatorData {
   readonly use: SessionUse;
 }
 
-/** Returns Linux's id of this boot. Undefined without one: every start then counts as a reboot. */
-function bootId(): string | undefined {
-  try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  } catch {
-    return undefined;
-  }
+/** The process of a coordinator. */
+export interface CoordinatorSelf {
+  readonly machine: Machine;
+  /** Returns the id of this boot of the machine. Undefined without one: every start then counts as a reboot. */
+  readonly bootId: () => string | undefined;
+  /**
+   * Claims the state database in a data directory.
+   * @throws StateError, and errors of the database
+   */
+  readonly claimEmbedded: (dataDir: string, machine: Machine) => ClaimedState;
+  readonly claimPostgres: typeof claimPostgres;
+  /** Ends the process with a failure. */
+  readonly exit: () => void;
 }
 
 /** After this time each renderer of a lead that has ended has noticed the end, and stores nothing more. */
@@ -94,6 +99,7 @@ export class CoordinatorHost {
   readonly #server: () => ServerMethods;
   readonly #lostWrites: LostWrites | undefined;
   readonly #storeWatch: StoreWatch;
+  readonly #self: CoordinatorSelf;
   readonly #machine: Machine;
   readonly log: Logger;
   #configuration: CoordinatorConfiguration;
@@ -107,8 +113,10 @@ export class CoordinatorHost {
   #isEnding = false;
 
   /** @param server called at the first message to the server or later */
-  constructor(server: () => ServerMethods, { configuration, instance, use }: CoordinatorData, machine: Machine) {
+  constructor(server: () => ServerMethods, { configuration, instance, use }: CoordinatorData, self: CoordinatorSelf) {
     this.#server = server;
+    this.#self = self;
+    const { machine } = self;
     const { clock } = machine;
     this.#machine = machine;
     this.#storeWatch = new StoreWatch(
@@ -164,8 +172,8 @@ export class CoordinatorHost {
     try {
       this.#claimed =
         state.type === "embedded"
-          ? claimState(dataDir, this.#machine)
-          : await claimPostgres(dataDir, {
+          ? this.#self.claimEmbedded(dataDir, this.#machine)
+          : await this.#self.claimPostgres(dataDir, {
               target: state.target,
               use: this.#use,
               disk: this.#machine.disk,
@@ -256,7 +264,7 @@ export class CoordinatorHost {
       webhooks: () => this.#configuration.webhooks,
       configuredUsers: () => this.#configuration.users,
       accountsChanged: (accounts) => this.#accountsChanged(accounts),
-      boot: bootId(),
+      boot: this.#self.bootId(),
       lostWrites: this.#lostWrites,
       stateLoss: claimed.loss,
       clock: this.#machine.clock,
@@ -315,7 +323,7 @@ export class CoordinatorHost {
     this.#isEnding = true;
     this.log.error("the server must be restarted", { reason });
     // Wait, so that the log line can leave this thread.
-    this.#machine.clock.after(END_MS, () => process.exit(1));
+    this.#machine.clock.after(END_MS, this.#self.exit);
   }
 
   async close(): Promise<void> {

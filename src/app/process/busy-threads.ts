@@ -1,15 +1,18 @@
-import type { Worker } from "node:worker_threads";
+/** A thread, which reports its end. */
+interface Thread {
+  once(event: "exit", listener: () => void): unknown;
+}
 
 /** The threads that are working, or have not ended yet after a request to end. */
-const busy = new Set<Worker>();
+const busy = new Set<Thread>();
 
 /** Records that a thread is working, until `rests` or its end. */
-export function works(thread: Worker): void {
+export function works(thread: Thread): void {
   busy.add(thread);
   thread.once("exit", () => busy.delete(thread));
 }
 
-export const rests = (thread: Worker): void => void busy.delete(thread);
+export const rests = (thread: Thread): void => void busy.delete(thread);
 
 /**
  * Whether the end of this process might have to wait for a thread. Node can end a thread only between two steps of

@@ -2,9 +2,20 @@ import { Channel } from "../../lib/process/channel.ts";
 import { portOfProcess } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { thisMachine } from "../../lib/this-machine.ts";
+import { createSource } from "../../source/create-source.ts";
 import { followParent } from "../process/child-process.ts";
-import { Renderer } from "./renderer.ts";
+import { Renderer, type RendererSelf } from "./renderer.ts";
 import { CALLED_BY_RENDERER, RENDERER } from "./renderer-methods.ts";
+
+const self: RendererSelf = {
+  parentPid: () => process.ppid,
+  processorMs() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  createSource,
+  exit: () => process.exit(0),
+};
 
 /** Starts the renderer of this process. */
 function startRenderer(): void {
@@ -14,7 +25,7 @@ function startRenderer(): void {
     localMethods(() => renderer, RENDERER),
     CALLED_BY_RENDERER,
   );
-  renderer = new Renderer(channel.remote, thisMachine);
+  renderer = new Renderer(channel.remote, thisMachine, self);
 }
 
 if (process.send !== undefined) {

@@ -17,7 +17,7 @@ import { type TestOrder, testTile } from "../../render/renderer/test-render.ts";
 import type { StoreDecision } from "../../render/renderer/tile-reservation.ts";
 import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../../render/renderers.ts";
 import { probeRequest } from "../../render/upstream/probe-request.ts";
-import { createSource } from "../../source/create-source.ts";
+import type { createSource } from "../../source/create-source.ts";
 import type { Question, Source } from "../../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
@@ -42,10 +42,22 @@ interface Batch {
   readonly answered: Promise<void>;
 }
 
+/** The process of a renderer. */
+export interface RendererSelf {
+  /** Returns the pid of the parent process. */
+  readonly parentPid: () => number;
+  /** Returns the processor time, ms, of all threads since the start. */
+  readonly processorMs: () => number;
+  readonly createSource: typeof createSource;
+  /** Ends the process. */
+  readonly exit: () => void;
+}
+
 /** Renders metatiles, sends requests to upstreams and composes maps. Runs in its own process. */
 export class Renderer implements RendererMethods {
   readonly #server: RendererNotes & RendererNews;
   readonly #machine: Machine;
+  readonly #self: RendererSelf;
   readonly #sources = new Map<string, Promise<Source>>();
   /** The oldest generation whose tiles may still be stored, by layer. 0 for layers without an entry. */
   readonly #oldest = new Map<string, number>();
@@ -59,10 +71,12 @@ export class Renderer implements RendererMethods {
   #storing = 0;
   /** Resolves the calls of `raiseGeneration` that wait for renders which are storing tiles. */
   #storesEnded: (() => void)[] = [];
-  #reportedMs = processorMs();
+  #reportedMs: number;
 
-  constructor(server: RendererNotes & RendererNews, machine: Machine) {
+  constructor(server: RendererNotes & RendererNews, machine: Machine, self: RendererSelf) {
     this.#machine = machine;
+    this.#self = self;
+    this.#reportedMs = self.processorMs();
     this.#server = server;
   }
 
@@ -88,7 +102,7 @@ export class Renderer implements RendererMethods {
    * parent.
    */
   #isOwned(): boolean {
-    return process.ppid === this.#owner?.parentPid && this.#machine.clock.machineNow() < this.#storesUntilMs;
+    return this.#self.parentPid() === this.#owner?.parentPid && this.#machine.clock.machineNow() < this.#storesUntilMs;
   }
 
   async renderMetatile(
@@ -103,7 +117,7 @@ export class Renderer implements RendererMethods {
       const result = await this.#render(order, generation, id, mayStore, signal);
       if (result.kind !== "rendered") return result;
       const before = this.#reportedMs;
-      this.#reportedMs = processorMs();
+      this.#reportedMs = this.#self.processorMs();
       return { ...result, processorMs: this.#reportedMs - before };
     } finally {
       this.#renders.delete(id);
@@ -257,7 +271,7 @@ export class Renderer implements RendererMethods {
   async #end(): Promise<void> {
     await Promise.all([...this.#sources.values()].map(async (source) => (await source)[Symbol.asyncDispose]()));
     await (await this.#stores)?.store[Symbol.asyncDispose]();
-    this.#machine.clock.soon(() => process.exit(0));
+    this.#machine.clock.soon(this.#self.exit);
   }
 
   /**
@@ -328,7 +342,7 @@ export class Renderer implements RendererMethods {
     const known = this.#sources.get(key);
     if (known !== undefined) return known;
     const report = (origin: string, isUp: boolean): void => this.#server.serverHealth(origin, isUp);
-    const source = createSource(options, { clock: this.#machine.clock, report });
+    const source = this.#self.createSource(options, { clock: this.#machine.clock, report });
     this.#sources.set(key, source);
     return source;
   }
@@ -376,9 +390,3 @@ const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
 
 /** Returns the key of a source. A reconfigured layer with equal options keeps its source and its connections. */
 const keyOf = onceEach((options: SourceOptions): string => JSON.stringify(options));
-
-/** Returns the processor time of all threads of this process since its start. */
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}

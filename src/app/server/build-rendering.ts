@@ -15,7 +15,7 @@ import { UpstreamMeter } from "../../render/upstream/upstream-meter.ts";
 import { probeUpstream } from "../../render/upstream/upstream-probes.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
-import { LocalRenderers } from "./renderers/local-renderers.ts";
+import { LocalRenderers, type RendererProcesses } from "./renderers/local-renderers.ts";
 import { RendererPool } from "./renderers/renderer-pool.ts";
 
 /**
@@ -56,6 +56,7 @@ export function buildRendering(parts: {
   readonly memory: MemoryTiles;
   readonly publish: (event: ServerEvent) => void;
   readonly storeNews: StoreNewsExchange;
+  readonly rendererProcesses: RendererProcesses;
   readonly clock: Clock;
   readonly log: Logger;
 }) {
@@ -71,7 +72,7 @@ export function buildRendering(parts: {
     },
     configuration.cluster?.node,
     storeNews,
-    log,
+    parts.rendererProcesses,
   );
   const renderers = new RendererPool({
     local: localRenderers,

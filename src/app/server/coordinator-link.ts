@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { Channel } from "../../lib/process/channel.ts";
 import type { Logger } from "../../lib/process/logger.ts";
+import type { Message, Port } from "../../lib/process/message.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { atMost } from "../../lib/time/at-most.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -15,6 +16,23 @@ import {
 } from "../process/process-methods.ts";
 
 const END_MS = 5_000;
+const EXIT_MS = 100;
+
+/** The thread of a coordinator, as its link uses it. */
+export interface CoordinatorThread extends Port {
+  postMessage(message: Message | CoordinatorData): void;
+  on(event: "message", listener: (message: Message) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "exit", listener: () => void): unknown;
+  once(event: "exit", listener: () => void): unknown;
+  terminate(): Promise<unknown>;
+}
+
+/** Ends this process with a failure, after a time in which the log can be written. */
+export function exitAfterFault(clock: Clock): void {
+  process.exitCode = 1;
+  clock.after(EXIT_MS, () => process.exit(1));
+}
 
 /** Starts a coordinator's thread. The thread loads its code and waits for a `CoordinatorLink`. */
 export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordinator-thread.cjs", import.meta.url));
@@ -22,7 +40,7 @@ export const startCoordinatorThread = (): Worker => new Worker(new URL("./coordi
 /** The coordinator's thread, and the channel to it. */
 export class CoordinatorLink {
   readonly #channel: Channel<CoordinatorMethods>;
-  readonly #worker: Worker;
+  readonly #worker: CoordinatorThread;
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #ended: Promise<void>;
@@ -30,7 +48,7 @@ export class CoordinatorLink {
   #closing = false;
 
   /** If the thread ends before `close`, the process ends too, because the server cannot work without it. */
-  constructor(thread: Worker, data: CoordinatorData, clock: Clock, log: Logger) {
+  constructor(thread: CoordinatorThread, data: CoordinatorData, clock: Clock, exit: () => void, log: Logger) {
     this.#clock = clock;
     this.#log = log;
     this.#worker = thread;
@@ -48,8 +66,7 @@ export class CoordinatorLink {
         this.#channel.close(new Error("the coordinator has ended"));
         if (!this.#closing) {
           log.error("the coordinator has ended; the server cannot continue");
-          process.exitCode = 1;
-          clock.after(100, () => process.exit(1));
+          exit();
         }
         resolve();
       });

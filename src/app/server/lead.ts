@@ -1,4 +1,3 @@
-import type { Worker } from "node:worker_threads";
 import { type Configuration, coordinatorConfiguration } from "../../configuration/configuration.ts";
 import type { LoadConfiguration } from "../../configuration/in-force/in-force.ts";
 import type { Machine } from "../../lib/machine.ts";
@@ -17,16 +16,19 @@ import {
 import { StoreNewsExchange } from "../process/store-news-exchange.ts";
 import { buildRendering } from "./build-rendering.ts";
 import { closeInOrder } from "./close-order.ts";
-import { CoordinatorLink } from "./coordinator-link.ts";
+import { CoordinatorLink, type CoordinatorThread } from "./coordinator-link.ts";
 import { ReadinessWatch } from "./readiness-watch.ts";
-import type { LocalRenderers } from "./renderers/local-renderers.ts";
+import type { LocalRenderers, RendererProcesses } from "./renderers/local-renderers.ts";
 import type { RendererHosts } from "./renderers/renderer-pool.ts";
 import { buildServerSide } from "./server-side.ts";
 import { TrafficCollector } from "./traffic-collector.ts";
 
 export interface LeadParts {
   /** A thread started by `startCoordinatorThread`. */
-  readonly coordinatorThread: Worker;
+  readonly coordinatorThread: CoordinatorThread;
+  readonly rendererProcesses: RendererProcesses;
+  /** Ends this process, because the coordinator has ended unexpectedly. */
+  readonly exit: () => void;
   readonly configuration: Configuration;
   readonly instance: string;
   /** Who uses the database: a single server, or the lead of a cluster. */
@@ -72,6 +74,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     parts.coordinatorThread,
     { configuration: coordinatorConfiguration(configuration), instance, use },
     clock,
+    parts.exit,
     log,
   );
   let built: ServingProcesses | undefined;
@@ -88,6 +91,7 @@ export async function startLead(parts: LeadParts): Promise<Lead | NotLed> {
     coordinator,
     memory: serving,
     publish: (event) => serving.publish(event),
+    rendererProcesses: parts.rendererProcesses,
     clock,
     log,
   });

@@ -14,8 +14,10 @@ import { dataDirectoryFault, listenFault } from "../process/start-faults.ts";
 import type { StoreNewsExchange } from "../process/store-news-exchange.ts";
 import { Serving } from "../serving/serving.ts";
 import { prepareEach } from "../serving/store-faults.ts";
+import { exitAfterFault } from "./coordinator-link.ts";
 import { HttpWorkerPool } from "./http-worker-pool.ts";
 import { startLead } from "./lead.ts";
+import { ForkedRenderers } from "./renderers/local-renderers.ts";
 
 export interface RunningServer {
   /** The address of the server, such as `http://127.0.0.1:8080/`. */
@@ -54,6 +56,8 @@ export async function startServer(
   let address = "";
   const lead = await startLead({
     coordinatorThread,
+    rendererProcesses: new ForkedRenderers(log),
+    exit: () => exitAfterFault(thisMachine.clock),
     configuration,
     instance,
     use: "server",

@@ -5,6 +5,7 @@ import { MapRenderer } from "../../cache/map-renderer.ts";
 import { type MaskRenewal, Masks } from "../../cache/masks.ts";
 import { MemoryTier } from "../../cache/memory-tier.ts";
 import { TileCache } from "../../cache/tile-cache.ts";
+import type { TileReader } from "../../cache/tile-reader.ts";
 import { UncachedTiles } from "../../cache/uncached-tiles.ts";
 import { queryUpstream } from "../../cache/upstream-question.ts";
 import { UseRecorder } from "../../cache/use-recorder.ts";
@@ -48,6 +49,8 @@ export class ServedTiles {
   readonly #memory: MemoryTier;
   readonly #uses = new UseRecorder();
   readonly #reader: TileCache;
+  /** The tiles behind the protocols. */
+  readonly reader: TileReader;
   readonly #cutOffReader: CutOffReader | undefined;
   readonly #masks: Masks;
   readonly #useTimer: Timer;
@@ -84,6 +87,7 @@ export class ServedTiles {
     this.#masks = new Masks({ query: renders.queryUpstream, now: clock.monotonicNow, log });
     const uncached = new UncachedTiles(clock, core.testLayer);
     const filtered = new FilteredReader(this.#cutOffReader ?? reader, this.#masks);
+    this.reader = filtered;
     const { jobs, evictedAt } = core;
     this.protocols = new TileProtocols({
       catalogue,

@@ -4,6 +4,7 @@ import type { Disk } from "../../lib/file/disk.ts";
 import type { TruncationStore } from "../truncation-store.ts";
 import { namesIn } from "./directories.ts";
 import { isAbsent, storeError } from "./faults.ts";
+import { syncDirectories } from "./sync-directories.ts";
 
 /** GWC's directory for tiles that are to be deleted. */
 const TRASH = "_gwc_in_progress_deletes_";
@@ -64,6 +65,9 @@ export function renamesIn({
     }
   }
 
+  /** Returns the directories that contain the names. */
+  const parentsOf = (names: readonly string[]): readonly string[] => names.map((name) => dirname(join(root, name)));
+
   function discard(id: string): void {
     for (const part of asideOf(id)) moveAway(join(ASIDE, part), TRASH, `aside-${part}`);
   }
@@ -73,6 +77,7 @@ export function renamesIn({
       if (names.length > 0) expectRoot();
       const directory = remains === "keep" ? ASIDE : TRASH;
       for (const [n, name] of names.entries()) moveAway(name, directory, `${id}-${n}`);
+      if (names.length > 0) syncDirectories(disk, [join(root, directory), ...parentsOf(names)]);
     },
 
     restore(id, names) {
@@ -90,6 +95,7 @@ export function renamesIn({
           throw storeError(error, "truncated tiles cannot be brought back");
         }
       }
+      if (parts.size > 0) syncDirectories(disk, [join(root, ASIDE), ...parentsOf(names)]);
       // An interrupted truncation has more parts if a writer stored tiles before its second attempt.
       discard(id);
     },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { StoreNewsExchange } from "../../../src/app/process/store-news-exchange.ts";
-import { LocalRenderers } from "../../../src/app/server/renderers/local-renderers.ts";
+import { ForkedRenderers, LocalRenderers } from "../../../src/app/server/renderers/local-renderers.ts";
 import { silentLog } from "../silent-log.ts";
 
 /** Returns a host of this machine whose renderers run another program, whose text is given. */
@@ -13,5 +13,5 @@ export function localRenderersOf(program: string): LocalRenderers {
   const path = join(directory, "renderer.cjs");
   writeFileSync(path, program);
   const owner = { stores: [], fsync: false, instance: "test", storesUntilMs: 0 };
-  return new LocalRenderers(owner, undefined, new StoreNewsExchange(), silentLog, path);
+  return new LocalRenderers(owner, undefined, new StoreNewsExchange(), new ForkedRenderers(silentLog, path));
 }

@@ -11,9 +11,10 @@ import { followParent } from "../../process/child-process.ts";
 import { createLogger } from "../../process/logger.ts";
 import { listenFault } from "../../process/start-faults.ts";
 import type { NewsMember } from "../../process/store-news-exchange.ts";
-import { startCoordinatorThread } from "../../server/coordinator-link.ts";
+import { exitAfterFault, startCoordinatorThread } from "../../server/coordinator-link.ts";
 import { type Lead, startLead } from "../../server/lead.ts";
 import { loadInThread } from "../../server/load-in-thread.ts";
+import { ForkedRenderers } from "../../server/renderers/local-renderers.ts";
 import { LEAD_PARENT, type LeadData, type LeadParentMethods, type LeadProcessMethods } from "../link/lead-methods.ts";
 import { LeadTable } from "../link/lead-table.ts";
 import { Lease } from "../link/lease.ts";
@@ -71,6 +72,8 @@ class LeadProcess {
     const log = this.#log;
     const lead = await startLead({
       coordinatorThread: startCoordinatorThread(),
+      rendererProcesses: new ForkedRenderers(log),
+      exit: () => exitAfterFault(this.#machine.clock),
       configuration,
       instance,
       use: "lead",

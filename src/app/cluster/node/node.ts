@@ -12,7 +12,7 @@ import { SERVING_PROCESS } from "../../process/process-methods.ts";
 import { dataDirectoryFault } from "../../process/start-faults.ts";
 import { StoreNewsExchange } from "../../process/store-news-exchange.ts";
 import type { LoadInput } from "../../server/load-in-thread.ts";
-import { LocalRenderers } from "../../server/renderers/local-renderers.ts";
+import { ForkedRenderers, LocalRenderers } from "../../server/renderers/local-renderers.ts";
 import {
   listen,
   logNotices,
@@ -103,7 +103,7 @@ export async function startNode(own: Configuration, cluster: ClusterOptions, inp
       { stores: own.stores, fsync: own.store.fsync, instance, storesUntilMs: 0 },
       cluster.node,
       storeNews,
-      log,
+      new ForkedRenderers(log),
     ),
     begun: () => leadState.applied,
     leadData: (epoch) => ({ configuration: own, cluster, target, input, instance, epoch }),

@@ -23,29 +23,24 @@ const STORE_NEWS: keyof RendererNews = "storeNews";
 /** The program of a renderer, beside the bundle of the server. */
 const PROGRAM = fileURLToPath(new URL("./renderer-process.cjs", import.meta.url));
 
+/** Starts the processes of renderers on a machine. */
+export interface RendererProcesses {
+  /** As `RendererHost.most`. */
+  readonly most: number;
+  /** @param ended called once */
+  start(nice: number, ended: (end: RendererEnd) => void): RendererProcess;
+}
+
 /** Starts renderers as children of this process. */
-export class LocalRenderers implements RendererHost {
-  readonly node: string | undefined;
+export class ForkedRenderers implements RendererProcesses {
   readonly most = Math.min(availableParallelism(), MOST);
-  readonly #ports = new Set<Port>();
   readonly #log: Logger;
-  readonly #news: NewsMember;
   readonly #program: string;
-  #owner: RendererOwner;
   #mayLower = true;
 
-  constructor(
-    owner: Omit<RendererOwner, "parentPid" | "storesAway">,
-    node: string | undefined,
-    storeNews: StoreNewsExchange,
-    log: Logger,
-    program = PROGRAM,
-  ) {
+  constructor(log: Logger, program = PROGRAM) {
     this.#log = log;
     this.#program = program;
-    this.#owner = { ...owner, parentPid: process.pid, storesAway: [] };
-    this.#news = storeNews.join((news) => this.#tellStores(news, undefined));
-    this.node = node;
   }
 
   start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
@@ -57,22 +52,17 @@ export class LocalRenderers implements RendererHost {
     });
     // Set the priority now, because threads of the process inherit it.
     if (child.pid !== undefined) this.#lower(child.pid, nice);
-    const found = (news: StoreNews): void => {
-      this.#tellStores(news, port);
-      this.#news.found(news);
-    };
-    // The news concern this machine, but the pool of the renderer may be on another machine.
-    const port: Port = withoutStoreNews(portOfProcess(child), found);
-    this.#ports.add(port);
-    notesTo(port, RENDERER).own(this.#owner);
+    let hasEnded = false;
     const end = (how: RendererEnd): void => {
-      if (this.#ports.delete(port)) ended(how);
+      if (hasEnded) return;
+      hasEnded = true;
+      ended(how);
     };
     child.on("error", (error) => {
       if (child.pid === undefined) end({ kind: "not_started", error: String(error) });
     });
     child.on("exit", (code, signal) => end({ kind: "exited", code, signal }));
-    return { port, pid: child.pid, kill: () => void child.kill("SIGKILL") };
+    return { port: portOfProcess(child), pid: child.pid, kill: () => void child.kill("SIGKILL") };
   }
 
   /** Lowers the priority of a process. A server that was started with `nice` must not raise it. */
@@ -85,6 +75,45 @@ export class LocalRenderers implements RendererHost {
       this.#mayLower = false;
       this.#log.warn("renderers have the priority of the server, which may not lower it", { error: String(error) });
     }
+  }
+}
+
+/** The renderers of this machine. They share the news about remote stores with each other. */
+export class LocalRenderers implements RendererHost {
+  readonly node: string | undefined;
+  readonly most: number;
+  readonly #ports = new Set<Port>();
+  readonly #news: NewsMember;
+  readonly #processes: RendererProcesses;
+  #owner: RendererOwner;
+
+  constructor(
+    owner: Omit<RendererOwner, "parentPid" | "storesAway">,
+    node: string | undefined,
+    storeNews: StoreNewsExchange,
+    processes: RendererProcesses,
+  ) {
+    this.#processes = processes;
+    this.most = processes.most;
+    this.#owner = { ...owner, parentPid: process.pid, storesAway: [] };
+    this.#news = storeNews.join((news) => this.#tellStores(news, undefined));
+    this.node = node;
+  }
+
+  start(nice: number, ended: (end: RendererEnd) => void): RendererProcess {
+    const process = this.#processes.start(nice, (end) => {
+      this.#ports.delete(port);
+      ended(end);
+    });
+    const found = (news: StoreNews): void => {
+      this.#tellStores(news, port);
+      this.#news.found(news);
+    };
+    // The news concern this machine, but the pool of the renderer may be on another machine.
+    const port: Port = withoutStoreNews(process.port, found);
+    this.#ports.add(port);
+    notesTo(port, RENDERER).own(this.#owner);
+    return { ...process, port };
   }
 
   /**

@@ -6,6 +6,7 @@ import type { FormatName } from "../../../layer/tile-set.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
 import { pagesOf } from "../../../lib/pages.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
+import { syncDirectory } from "../../internal/sync-directories.ts";
 import type { Deleted, DeletionListener } from "../../truncation-store.ts";
 import type { LevelDirectory, TileLayout } from "./tile-layout.ts";
 
@@ -44,26 +45,33 @@ export async function deleteRange(
     choice.extension !== undefined && rectCount(rect) <= FEW_TILES
       ? named(layout, level, rect, choice.extension, choice)
       : listed(disk, layout, level, rect, choice);
+  let hasDeleted = false;
   for await (const { bucket, tiles } of candidates) {
+    let isChanged = false;
     for (const some of pagesOf(tiles, CHUNK)) {
       signal.throwIfAborted();
-      await deleteChunk(disk, some, rect.z, listener, signal);
+      if (await deleteChunk(disk, some, rect.z, listener, signal)) isChanged = true;
     }
+    // A loss of power must not bring back tiles of a truncate that has ended.
+    if (isChanged) await syncDirectory(disk, bucket);
+    hasDeleted ||= isChanged;
     // `rmdir` removes the bucket only if it is empty.
     await disk.rmdir(bucket).catch(() => undefined);
   }
   // The level stays if it has tiles outside of the range.
   await disk.rmdir(level.path).catch(() => undefined);
+  if (hasDeleted) await syncDirectory(disk, level.path);
   signal.throwIfAborted();
 }
 
+/** Returns whether a tile was found. */
 async function deleteChunk(
   disk: Disk,
   tiles: readonly Candidate[],
   z: Zoom,
   listener: DeletionListener,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const found: { readonly path: string; readonly deleted: Deleted }[] = [];
   await inParallel(tiles, async ({ path, x, y, format }) => {
     const entry = await disk.lstat(path).catch(ignoreAbsent);
@@ -73,13 +81,14 @@ async function deleteChunk(
     if (at?.isFile() === true || at?.isSymbolicLink() === true)
       found.push({ path, deleted: { format, x, y, z, bytes: at.size } });
   });
-  if (found.length === 0) return;
+  if (found.length === 0) return false;
   await listener.willDelete(found.map(({ deleted }) => deleted));
   await inParallel(found, async ({ path, deleted }) => {
     if (signal.aborted) return;
     const gone = await disk.unlink(path).then(() => true, ignoreAbsent);
     if (gone === true && deleted.bytes > 0) listener.onDeleted(deleted);
   });
+  return true;
 }
 
 function ignoreAbsent(error: unknown): undefined {
