@@ -193,6 +193,7 @@ export async function startProtocols(more: Partial<TileProtocolOptions> = {}): P
             },
     }),
     clientOf: () => "client",
+    tagHeader: () => undefined,
     renderUncached: async () => {
       throw new Error("no tile is rendered past the cache");
     },

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
+import type { TagHeader } from "../../layer/cache-tags.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, refusalMessage } from "../../lib/refusal.ts";
@@ -17,6 +18,7 @@ import { wantsStoredOnly } from "./reply/conditional.ts";
 import { PackedBodies } from "./reply/content-coding.ts";
 import { isLong, longDocumentTag, sendLongDocument } from "./reply/long-document.ts";
 import type { Dialect } from "./reply/ogc-exception.ts";
+import { TagHeaders } from "./reply/tag-headers.ts";
 import {
   type PreparedTile,
   prepareTile,
@@ -62,6 +64,8 @@ export interface TileProtocolOptions {
   readonly clientOf: (request: IncomingMessage) => string;
   /** Returns whether the credentials of a request permit secured layers and `?explain`. */
   readonly authorised: (request: IncomingMessage, gone: AbortSignal) => Promise<boolean>;
+  /** Returns the header with the tags of tiles. Undefined for none. */
+  readonly tagHeader: () => TagHeader | undefined;
   readonly clock: Clock;
 }
 
@@ -113,6 +117,7 @@ export class TileProtocols {
   readonly #options: TileProtocolOptions;
   #memo: CatalogueMemo;
   readonly #packed = new PackedBodies(PACKED_BYTES);
+  readonly #tags: TagHeaders;
   /** How long clients waited for tiles. */
   readonly times = new TileTimes();
   /** The counts of answers by layer since the last `collectTraffic`. */
@@ -122,6 +127,7 @@ export class TileProtocols {
   constructor(options: TileProtocolOptions) {
     this.#options = options;
     this.#memo = new CatalogueMemo(options.catalogue());
+    this.#tags = new TagHeaders(options.tagHeader);
   }
 
   /** The number of requests for maps composed of tiles. */
@@ -239,14 +245,15 @@ export class TileProtocols {
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
       return sendError(response, failureError(outcome.failure), dialect);
     const tile = outcome.kind === "tile" ? outcome.tile : undefined;
-    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#options.clock.now());
+    const tags = this.#tags.ofTile(request);
+    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, tags, this.#options.clock.now());
   }
 
   async #serveMap(map: MapRequest, dialect: Dialect, response: ServerResponse): Promise<void> {
     this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "map") sendMap(response, map, outcome, this.#options.clock.now());
+    if (outcome.kind === "map") sendMap(response, map, outcome, this.#tags.ofMap(map.layer), this.#options.clock.now());
     else sendError(response, failureError(outcome.failure), dialect);
   }
 
@@ -330,7 +337,7 @@ export class TileProtocols {
           this.#servePacked(selected, address.baseUrl(), dialect, response),
         );
       case "uncached": {
-        const prepared = prepareTile(selected.request, dialect);
+        const prepared = prepareTile(selected.request, dialect, this.#tags.ofTile(selected.request));
         const { layer } = selected.request;
         return this.#guarded(layer, response, () =>
           this.#waitFor(
@@ -342,7 +349,7 @@ export class TileProtocols {
         );
       }
       case "tile": {
-        const prepared = prepareTile(selected.request, dialect);
+        const prepared = prepareTile(selected.request, dialect, this.#tags.ofTile(selected.request));
         this.#memo.put(key, prepared);
         return this.#serve(prepared, response);
       }

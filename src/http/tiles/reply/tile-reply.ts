@@ -109,7 +109,8 @@ function lifetimesOf(layer: Layer, z: Zoom, tile: Aging | undefined, nowMs: numb
   return cacheHeaders(clientLifetime(layer, z, tile, nowMs), cdnLifetime(layer, z, tile, nowMs), layer.secured);
 }
 
-export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTile {
+/** @param tags the header with the tags of the tile; empty for none */
+export function prepareTile(request: TileRequest, dialect: Dialect, tags: readonly string[]): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
   const fixed = [
@@ -124,6 +125,7 @@ export function prepareTile(request: TileRequest, dialect: Dialect): PreparedTil
     `[${index.x}, ${index.y}, ${index.z}]`,
     "geowebcache-tile-bounds",
     extentText(tileExtent(grid, index)),
+    ...tags,
     ...(request.format.kind === "data" ? VARYING : []),
   ];
   return { request, dialect, fixed, built: undefined };
@@ -238,8 +240,9 @@ export const sendPacked = (
   contentType: string,
   bytes: Uint8Array,
   tile: ServedTile | undefined,
+  tags: readonly string[],
   nowMs: number,
-): void => send(response, 200, contentType, bytes, lifetimesOf(layer, index.z, tile, nowMs));
+): void => send(response, 200, contentType, bytes, [...tags, ...lifetimesOf(layer, index.z, tile, nowMs)]);
 
 /** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may permit the tile later. */
 export function sendFiltered(
@@ -280,10 +283,11 @@ export function sendMap(
   response: ServerResponse,
   { layer, format, z }: MapRequest,
   map: Pick<ServedTile, "bytes" | "etag"> & { readonly oldest: Aging | undefined },
+  tags: readonly string[],
   nowMs: number,
 ): void {
   const lifetimes = lifetimesOf(layer, z, map.oldest, nowMs);
-  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...lifetimes];
+  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...tags, ...lifetimes];
   sendTagged(response, map, describe(contentTypeOf(format, map.bytes), map.bytes), lasting);
 }
 
