@@ -131,6 +131,7 @@ function live(
     clock: machineClock,
     random: evenRandom,
     webhooks: () => [],
+    purgeServices: () => [],
     configuredUsers: () => [],
     accountsChanged: () => undefined,
     publish: () => undefined,
