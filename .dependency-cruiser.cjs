@@ -13,6 +13,7 @@ const modules = [
   "source",
   "store",
   "ledger",
+  "purge",
   "render",
   "cache",
   "quota",
@@ -38,7 +39,7 @@ const processes = ["process", "renderer", "coordinator", "serving", "server", "c
 /** Modules of which two may live in one process with two clocks: they take their seams, and never the machine's. */
 const given = [
   ...["account", "activity", "app", "cache", "cli", "coordinator", "feed", "http", "image", "jobs", "ledger", "plan"],
-  ...["quota", "render", "schedule", "source", "state", "store", "truncation", "webhook"],
+  ...["purge", "quota", "render", "schedule", "source", "state", "store", "truncation", "webhook"],
 ];
 
 /** Files of these modules that put a process together: entry files, `start.ts`, `node.ts`, and the commands. */

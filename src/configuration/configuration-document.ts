@@ -5,6 +5,7 @@ import { type Webhook, webhookOrigin } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { Content } from "../lib/is-map.ts";
 import { MASKED } from "../lib/text/masked.ts";
+import type { PurgeService } from "../purge/purge-service.ts";
 import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
 import { storeConfiguration } from "../store/store-configuration.ts";
 import { DEFAULT_STORE } from "../store/store-options.ts";
@@ -40,6 +41,15 @@ const webhookDocument = (webhook: Webhook) => ({
   events: webhook.events,
   layers: webhook.layers ?? undefined,
   secret: MASKED,
+});
+
+/** Returns the document of a service for purges. Address, headers, body and token may contain keys. */
+const purgeDocument = ({ id, type, url, keysPerRequest, ratePerSecond }: PurgeService) => ({
+  id,
+  type,
+  url: `${new URL(url.replaceAll(/[{}]/g, "")).origin}/${MASKED}`,
+  keysPerRequest,
+  ratePerSecond,
 });
 
 /** Returns the document of the cluster. Masks the secret. */
@@ -82,6 +92,7 @@ export function configurationDocument(configuration: Configuration): Content {
     stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE)
       ? undefined
       : configuration.stores.map(storeConfiguration),
+    purge: configuration.purge.map(purgeDocument),
     webhooks: configuration.webhooks.map(webhookDocument),
   };
 }

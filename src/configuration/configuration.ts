@@ -4,6 +4,7 @@ import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
 import type { ServiceInformation } from "../layer/service-information.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
+import type { PurgeService } from "../purge/purge-service.ts";
 import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/configuration/quota-configuration.ts";
 import type { StateOptions } from "../state/state-options.ts";
@@ -71,6 +72,8 @@ export interface Configuration {
   readonly diskQuota: QuotaConfiguration;
   readonly eviction: EvictionOptions;
   readonly webhooks: readonly Webhook[];
+  /** The services that remove copies of tiles downstream. */
+  readonly purge: readonly PurgeService[];
   /** Warnings for the operator, printed once at start and at each reload. */
   readonly warnings: readonly string[];
 }

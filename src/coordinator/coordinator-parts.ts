@@ -6,6 +6,8 @@ import type { Adoption } from "../ledger/counting/adoption.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
 import type { ServiceParts } from "../ledger/service-parts.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
+import type { PurgeService } from "../purge/purge-service.ts";
+import type { Purges } from "../purge/purges.ts";
 import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
 import type { QuotaConfiguration } from "../quota/configuration/quota-configuration.ts";
 import type { RenderControl } from "../render/render-control.ts";
@@ -51,6 +53,8 @@ export interface CoordinatorParts extends Pick<ServiceParts, "db" | "catalogue" 
   /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
   readonly webhooks: () => readonly Webhook[];
+  /** Returns the services that remove copies of tiles downstream. */
+  readonly purgeServices: () => readonly PurgeService[];
   /** Called with each event after it has been persisted. */
   readonly publish: (event: ServerEvent) => void;
   /** Returns the users that the configuration names. */
@@ -63,6 +67,7 @@ export interface CoordinatorParts extends Pick<ServiceParts, "db" | "catalogue" 
 export interface BuildContext extends CoordinatorParts, ServiceParts {
   readonly adoption: Adoption;
   readonly clockRecord: ClockRecord;
+  readonly purges: Purges;
 }
 
 /** The parts of a service that answers from the counts of the ledger. */

@@ -132,6 +132,7 @@ function live(
     clock: machineClock,
     random: evenRandom,
     webhooks: () => [],
+    purgeServices: () => [],
     configuredUsers: () => [],
     accountsChanged: () => undefined,
     publish: () => undefined,

@@ -10,6 +10,7 @@ import { StoreError } from "../store/tile-store.ts";
 import { unique } from "../truncation/grid-set-places.ts";
 import { buildJobs, buildWebhooks } from "./build/build-jobs.ts";
 import { adoptedLayers, buildLedger } from "./build/build-ledger.ts";
+import { buildPurges } from "./build/build-purges.ts";
 import { buildQuota, buildUserWrites } from "./build/build-quota.ts";
 import type { ScheduleParts } from "./build/build-schedules.ts";
 import { buildServices, type ServiceContext } from "./build/build-services.ts";
@@ -53,9 +54,11 @@ export class Coordinator {
    * Starts the jobs, the schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles.
    */
   start(): void {
-    const { stateLoss, log, catalogue, jobs, schedules, feeds, adoption, truncations, deliveries } = this.#parts;
+    const { stateLoss, log, catalogue, jobs, schedules, feeds, adoption, truncations, deliveries, purges } =
+      this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
     deliveries.reconfigured();
+    purges.reconfigured();
     adoption.check(adoptedLayers(catalogue()));
     jobs.runner.start();
     schedules.scheduler.start();
@@ -125,7 +128,7 @@ export class Coordinator {
    * @param only the layers that may have changed; absent for all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
-    const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
+    const { catalogue, jobs, feeds, adoption, truncations, deliveries, purges } = this.#parts;
     const names = only && new Set(layerNames(only));
     const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
@@ -134,6 +137,7 @@ export class Coordinator {
       this.services.accounts.usersChanged();
       deliveries.reconfigured();
     }
+    purges.reconfigured();
     const aborted = await jobs.runner.endings.layersChanged();
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(only ?? catalogue()));
@@ -204,12 +208,14 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   const closing = new AbortController();
   const { db, clock, stateLoss } = parts;
   const ledger = buildLedger(parts);
+  const state = new StateWriter({ ...parts, ledger });
   const context: BuildContext = {
     ...parts,
     ledger,
+    purges: buildPurges({ ...parts, ledger, state }),
     adoption: new Adoption({ ...parts, ledger, isStateLost: stateLoss !== undefined }),
     clockRecord: new ClockRecord(db, clock.now),
-    state: new StateWriter({ ...parts, ledger }),
+    state,
     closing: closing.signal,
   };
   const quota = buildQuota(context);

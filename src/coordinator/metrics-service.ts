@@ -1,6 +1,7 @@
 import type { JobMetrics } from "../jobs/active/job-totals.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { HistoryTrimmer } from "../jobs/record/history-trimmer.ts";
+import type { PurgeView } from "../purge/purge-documents.ts";
 import type { StateLoss } from "../state/running-mark.ts";
 import type { Webhooks } from "../webhook/webhooks.ts";
 import type { BuildContext } from "./coordinator-parts.ts";
@@ -9,6 +10,7 @@ import type { BuildContext } from "./coordinator-parts.ts";
 export interface CoordinatorMetrics extends JobMetrics {
   readonly history: ReturnType<HistoryTrimmer["metrics"]>;
   readonly webhooks: ReturnType<Webhooks["metrics"]>;
+  readonly purges: readonly PurgeView[];
   /** The number of corrupt rows of the ledger. Their blocks were counted from the store. */
   readonly corruptBlocks: number;
   /** The number of failures of background work, for which no caller waits. */
@@ -17,7 +19,7 @@ export interface CoordinatorMetrics extends JobMetrics {
   readonly stateLoss: StateLoss | null;
 }
 
-export interface MetricsServiceParts extends Pick<BuildContext, "ledger" | "stateLoss"> {
+export interface MetricsServiceParts extends Pick<BuildContext, "ledger" | "stateLoss" | "purges"> {
   readonly runner: JobRunner;
   readonly history: HistoryTrimmer;
   readonly deliveries: Webhooks;
@@ -38,11 +40,12 @@ export class MetricsService {
   }
 
   async jobMetrics(): Promise<CoordinatorMetrics> {
-    const { runner, history, deliveries, ledger, stateLoss } = this.#parts;
+    const { runner, history, deliveries, purges, ledger, stateLoss } = this.#parts;
     return {
       ...runner.metrics(),
       history: history.metrics(),
       webhooks: deliveries.metrics(),
+      purges: purges.metrics(),
       corruptBlocks: ledger.corruptBlocks,
       failedNotes: this.#failedNotes,
       stateLoss: stateLoss ?? null,

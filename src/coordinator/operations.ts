@@ -82,6 +82,7 @@ export const OPERATIONS = {
   tiles: { tileChanges: UNTIL },
   exports: { exportTiles: UNTIL },
   imports: { importTiles: CALL },
+  purges: { purges: CALL },
   copies: { copyStore: CALL, storeCopies: CALL, cancelStoreCopy: CALL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, isSession: CALL, closeSession: CALL },

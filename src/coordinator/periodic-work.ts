@@ -51,7 +51,7 @@ export class PeriodicWork {
   }
 
   #tick(): void {
-    const { clockRecord, ledger, state, deliveries, truncations, quota, jobs } = this.#parts;
+    const { clockRecord, ledger, state, deliveries, purges, truncations, quota, jobs } = this.#parts;
     const { trend, enforcer } = quota;
     truncations.ledgerTruncations.interrupted.completeSome();
     truncations.ledgerTruncations.completeOwed();
@@ -66,6 +66,7 @@ export class PeriodicWork {
     if (ledger.truncated.emptied.noted > 0) void this.#once("emptied", () => this.#removeEmptied());
     jobs.runner.records.report();
     deliveries.tick();
+    purges.tick();
     const nowMs = this.#parts.clock.now();
     truncations.service.tick();
     const steadyMs = this.#parts.clock.monotonicNow();
@@ -175,12 +176,13 @@ export class PeriodicWork {
 
   /** Writes all unsaved state. Called after the last write of a tile. */
   async close(): Promise<void> {
-    const { ledger, jobs, deliveries } = this.#parts;
+    const { ledger, jobs, deliveries, purges } = this.#parts;
     this.#timer?.cancel();
     await Promise.all([this.#running.get("emptied"), this.#running.get("changes"), this.#running.get("use")]);
     await this.#writeUse(() => ledger.hasUse);
     await jobs.history.close();
     await deliveries.close();
+    await purges.close();
     await this.#running.get("alive");
     await this.#noteAlive();
   }

@@ -8,6 +8,7 @@ import { Slices } from "../lib/process/slices.ts";
 import { sleep, turn } from "../lib/time/sleep.ts";
 import { combinationsOf } from "../plan/parameters/combination.ts";
 import { coversLevel, selectsStored } from "../plan/parameters/truncate-scope.ts";
+import type { Purges } from "../purge/purges.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { Database } from "../state/database.ts";
 import type { InventoryStore, StoredPyramid } from "../store/inventory-store.ts";
@@ -22,13 +23,14 @@ import type { Work } from "./work.ts";
 
 export interface TruncatingParts extends Pick<ServiceParts, "ledger" | "clock" | "catalogue"> {
   readonly state: Pick<StateWriter, "marksCommitted" | "saveJobs">;
-  readonly db: Pick<Database, "onRollback">;
+  readonly db: Pick<Database, "onRollback" | "transaction">;
   readonly store: Pick<TruncationStore, "deleteRange"> &
     Pick<InventoryStore, "pyramids" | "levels"> &
     Pick<TileStore, "parametersOf">;
   readonly ledgerTruncations: LedgerTruncations;
   readonly renders: Pick<RenderControl, "clearLayer">;
   readonly reclaim: Pick<Reclaim, "sweep">;
+  readonly purges: Pick<Purges, "during" | "areaChanged" | "isOn">;
 }
 
 /** A level of a pyramid that a truncate works on. */
@@ -57,7 +59,21 @@ export class Truncating implements Work {
     this.#parts = parts;
   }
 
-  async step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
+  step(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
+    const { purges, db } = this.#parts;
+    const { layer, ranges } = job.request;
+    return purges.during(layer, async () => {
+      try {
+        return await this.#truncate(job, task, signal);
+      } finally {
+        // Also if the truncate was aborted: some of its tiles are gone. After a kill the job, which is not done yet,
+        // comes here again.
+        if (purges.isOn) db.transaction(() => purges.areaChanged(layer, ranges, "hard"));
+      }
+    });
+  }
+
+  async #truncate(job: ActiveJob, task: Task, signal: AbortSignal): Promise<boolean> {
     const { ledger, ledgerTruncations, reclaim, state } = this.#parts;
     const { layer, format } = job.request;
     const { selection } = job;

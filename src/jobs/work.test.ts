@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { idlePurges } from "../../test/support/idle-purges.ts";
 import { activeJob } from "../../test/support/jobs/active-job.ts";
 import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
 import { InstantStop } from "../../test/support/jobs/instant-stop.ts";
@@ -171,6 +172,7 @@ async function truncating(around: (work: Work) => Work = (work) => work): Promis
     renders: idleRenders,
     db,
     reclaim: { sweep: () => {} },
+    purges: idlePurges,
   });
   const expectDone = (): void => {
     expect([stored(WEST), stored(level)]).toEqual([0, Number(TILES)]);

@@ -56,6 +56,7 @@ export class Ledger {
   #hasOtherBlocks: boolean;
   /** The cells that the last process had marked. */
   readonly #recalled: TileSetRect[] = [];
+  #beforeMarksEnd: () => void = () => {};
 
   constructor(parts: LedgerParts, internals: LedgerInternals = buildLedgerInternals(parts)) {
     this.#in = internals;
@@ -113,6 +114,19 @@ export class Ledger {
   /** The number of corrupt rows found since the start. */
   get corruptBlocks(): number {
     return this.#in.corruptBlocks();
+  }
+
+  /**
+   * The cells that the last process had marked: it may have written tiles there without recording them. Empty after
+   * `removeLeftovers`.
+   */
+  get recalled(): readonly TileSetRect[] {
+    return this.#recalled;
+  }
+
+  /** Sets the function that writes records of written tiles in the transaction that ends the marks of their cells. */
+  beforeMarksEnd(write: () => void): void {
+    this.#beforeMarksEnd = write;
   }
 
   /**
@@ -262,6 +276,7 @@ export class Ledger {
    * which only the use has changed to `writeSomeUse`.
    */
   writeAll(): void {
+    this.#beforeMarksEnd();
     this.#in.blocks.write();
     this.#in.tileSets.sums.write();
     this.#in.marks.endIdle();

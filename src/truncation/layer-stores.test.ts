@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { idlePurges } from "../../test/support/idle-purges.ts";
 import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
 import { inDirectory } from "../../test/support/stores/in-directory.ts";
 import { unconditionally } from "../../test/support/stores/memory-store.ts";
@@ -49,6 +50,7 @@ function start(location: "default" | "second", first = "default") {
     locations: () => new Map([["a", current]]),
     firstLocation: first,
     giveUp: (layer) => given.push(layer),
+    purges: idlePurges,
     log,
   });
   const adoption = new Adoption({ db, ledger, store, log, isStateLost: false });

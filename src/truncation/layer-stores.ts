@@ -1,6 +1,7 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../lib/process/logger.ts";
+import type { Purges } from "../purge/purges.ts";
 import { type Database, text } from "../state/database.ts";
 import { upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
@@ -29,6 +30,7 @@ export interface LayerStoresParts {
   readonly firstLocation: string | undefined;
   /** Discards the tiles that truncations of a layer have set aside. */
   readonly giveUp: (layer: LayerName) => void;
+  readonly purges: Pick<Purges, "during" | "layerChanged">;
   readonly log: Logger;
 }
 
@@ -81,7 +83,13 @@ export class LayerStores {
     const moved = this.#moved(only);
     for (const [layer, location] of moved) {
       this.#leave(layer);
-      await this.#parts.truncations.deleteRecords(layer, () => this.#record(layer, location));
+      const { truncations, purges } = this.#parts;
+      await purges.during(layer, () =>
+        truncations.deleteRecords(layer, () => {
+          purges.layerChanged(layer, "hard");
+          this.#record(layer, location);
+        }),
+      );
     }
     return moved.map(([layer]) => layer);
   }

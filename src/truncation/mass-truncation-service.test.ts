@@ -2,6 +2,7 @@ import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { idlePurges } from "../../test/support/idle-purges.ts";
 import { idleRenders } from "../../test/support/jobs/idle-renders.ts";
 import { layerNamed } from "../../test/support/layer.ts";
 import { ManualClock } from "../../test/support/manual-clock.ts";
@@ -59,6 +60,7 @@ function start({ clock = new ManualClock(Date.UTC(2026, 0, 1)), undoSeconds = WI
     renders,
     undoSeconds: () => undoSeconds,
     reclaim: { sweep: () => void sweeps++ },
+    purges: idlePurges,
     restored: () => undefined,
     changed: () => undefined,
     clock,

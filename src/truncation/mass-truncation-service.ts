@@ -5,6 +5,7 @@ import { addTo, emptySum, pyramidKey, type Sum } from "../ledger/tile-sets/tile-
 import type { AsidePyramid } from "../ledger/tile-sets/truncated-tile-sets.ts";
 import { conflict, type Refusal, unknownTruncation } from "../lib/refusal.ts";
 import { ok, type Result, refuse } from "../lib/result.ts";
+import type { Purges } from "../purge/purges.ts";
 import type { RenderControl } from "../render/render-control.ts";
 import type { StoredPyramid } from "../store/inventory-store.ts";
 import { ifAvailable, isDone } from "../store/tile-store.ts";
@@ -32,6 +33,7 @@ export interface MassTruncationParts
   /** Returns the seconds for which truncated tiles can be restored. 0: their space is reclaimed at once. */
   readonly undoSeconds: () => number;
   readonly reclaim: Pick<Reclaim, "sweep">;
+  readonly purges: Pick<Purges, "during" | "layerChanged">;
   /** Called with restored pyramids, which may contain tiles that the ledger has not counted. */
   readonly restored: (pyramids: readonly StoredPyramid[]) => void;
   /** Called with a truncation that was made or undone, or whose space was reclaimed. */
@@ -64,12 +66,15 @@ export class MassTruncationService {
 
   constructor(parts: MassTruncationParts) {
     this.#parts = parts;
-    const { truncations, ledgerTruncations, ledger, store, clock } = parts;
+    const { truncations, ledgerTruncations, ledger, store, purges, clock } = parts;
     for (const { aside } of truncations.asides("undoing"))
       ledgerTruncations.carryOutAtStart(aside.layer, {
         kind: "undo",
         carryOut: () =>
-          ledgerTruncations.finishUndo(aside, () => truncations.end(aside.id, "undone", clock.now(), null)),
+          ledgerTruncations.finishUndo(aside, () => {
+            purges.layerChanged(aside.layer, "hard");
+            truncations.end(aside.id, "undone", clock.now(), null);
+          }),
       });
     const there = new Set(store.asideIds());
     const mayBeAway = store.isPartlyAway === true;
@@ -105,7 +110,11 @@ export class MassTruncationService {
    * expired.
    * @param by the account
    */
-  async truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+  truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
+    return this.#parts.purges.during(request.layer, () => this.#truncate(request, by));
+  }
+
+  async #truncate(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
     // Older files of another program must not reappear in place of the truncated tiles.
     if (request.mode === "hard" && request.type === "truncateLayer" && this.#parts.hasTilesOnDisk(request.layer))
       await this.#soften(request.layer, by);
@@ -118,7 +127,7 @@ export class MassTruncationService {
   }
 
   async #truncateHard(request: MassTruncationRequest, by: string | null): Promise<MassTruncationView> {
-    const { db, truncations, ledgerTruncations, undoSeconds, reclaim, clock } = this.#parts;
+    const { db, truncations, ledgerTruncations, undoSeconds, reclaim, clock, purges } = this.#parts;
     let made: MassTruncationView | undefined;
     await ledgerTruncations.truncate(
       request.layer,
@@ -129,6 +138,8 @@ export class MassTruncationService {
         const createdMs = clock.now();
         const untilMs = isStored ? createdMs + undoMs : null;
         const { pyramids, ...count } = this.#contentOf(targets);
+        // Also if no tile is stored: caches downstream may have copies of evicted tiles.
+        purges.layerChanged(request.layer, "hard");
         made = truncations.add({
           layer: request.layer,
           type: request.type,
@@ -158,10 +169,13 @@ export class MassTruncationService {
    * truncations of the layer can no longer be undone.
    */
   async truncateGridSet(layer: LayerName, gridSet: GridSetName): Promise<void> {
-    const { ledgerTruncations, reclaim, log } = this.#parts;
+    const { ledgerTruncations, reclaim, purges, log } = this.#parts;
     this.giveUp(layer);
     const plan = () => gridSetTargets(layer, gridSet, this.#parts);
-    await ledgerTruncations.truncate(layer, plan, () => undefined, "later");
+    const record = (): undefined => {
+      purges.layerChanged(layer, "hard");
+    };
+    await purges.during(layer, () => ledgerTruncations.truncate(layer, plan, record, "later"));
     log.info("the tiles of a changed grid set were truncated", { layer, gridSet });
     reclaim.sweep();
   }
@@ -193,12 +207,13 @@ export class MassTruncationService {
    * now on.
    */
   async #soften(layer: LayerName, by: string | null): Promise<MassTruncationView> {
-    const { truncations, renders, clock } = this.#parts;
+    const { truncations, renders, clock, purges } = this.#parts;
     await renders.block(layer);
     try {
       const { tiles, bytes } = this.#contentOf([{ kind: "layer", layer }]);
-      const made = this.#write(() =>
-        truncations.add({
+      const made = this.#write(() => {
+        purges.layerChanged(layer, "soft");
+        return truncations.add({
           layer,
           type: "truncateLayer",
           mode: "soft",
@@ -210,8 +225,8 @@ export class MassTruncationService {
           tiles,
           bytes,
           setAside: null,
-        }),
-      );
+        });
+      });
       this.#softened(layer);
       return made;
     } finally {
@@ -259,18 +274,21 @@ export class MassTruncationService {
    * are discarded.
    */
   async undoTruncation(id: number, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { truncations, clock } = this.#parts;
+    const { truncations, purges, clock } = this.#parts;
     const found = truncations.find(id);
     if (found === undefined) return refuse(unknownTruncation(id));
-    if (found.mode === "hard") return this.#bringBack(found, by);
+    if (found.mode === "hard") return purges.during(found.layer, () => this.#bringBack(found, by));
     if (found.state !== "kept") return refuse(gone(found));
-    this.#write(() => truncations.end(id, "undone", clock.now(), by));
+    this.#write(() => {
+      purges.layerChanged(found.layer, "soft");
+      truncations.end(id, "undone", clock.now(), by);
+    });
     this.#softened(found.layer);
     return ok(this.#undone(id, by));
   }
 
   async #bringBack({ id, layer }: RecordedView, by: string | null): Promise<Result<MassTruncationView, Refusal>> {
-    const { db, truncations, ledgerTruncations, restored, clock, closing } = this.#parts;
+    const { db, truncations, ledgerTruncations, restored, purges, clock, closing } = this.#parts;
     let pyramids: readonly AsidePyramid[] = [];
     const refused = await ledgerTruncations.undo(
       layer,
@@ -286,7 +304,10 @@ export class MassTruncationService {
           if (stored !== undefined) db.onRollback(() => this.#undoable.set(id, stored));
           truncations.beginUndo(id, this.#contentOf(discarded).tiles);
         },
-        ended: () => truncations.end(id, "undone", clock.now(), by),
+        ended: () => {
+          purges.layerChanged(layer, "hard");
+          truncations.end(id, "undone", clock.now(), by);
+        },
         completed: () => {
           restored(pyramids.map(({ gridSet, parametersId }) => ({ layer, gridSet, parametersId })));
           this.#undone(id, by);

@@ -1,18 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { Webhook } from "../jobs/job-event.ts";
-import { codeOf } from "../lib/error-code.ts";
+import { DELIVERY_CONNECTIONS, deliver, isSuccess } from "../lib/http/deliver.ts";
 import { HttpClient } from "../lib/http/http-client.ts";
-import { BrokenAnswer, TooLate } from "../lib/http/http-failure.ts";
 import { ownVersion } from "../lib/process/version.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { isoTime } from "../lib/time/iso-time.ts";
 import type { Delivery } from "./webhook-outbox.ts";
-
-const TIMEOUT_MS = 10_000;
-/** Bytes of a response that are read, so that the connection can be used again. The content is ignored. */
-const ANSWER_BYTES = 16_384;
-/** The most connections to one server. */
-const CONNECTIONS = 8;
 
 /** Sends deliveries to webhooks. */
 export interface WebhookPost extends AsyncDisposable {
@@ -30,14 +23,11 @@ const signatureOf = (body: string, secret: string): string =>
 const messageOf = ({ id, event, job }: Delivery, sentMs: number): string =>
   `{"id":${JSON.stringify(id)},"event":${JSON.stringify(event)},"sentAt":"${isoTime(sentMs)}","job":${job}}`;
 
-const refusalOf = (status: number): string | undefined =>
-  status >= 200 && status <= 299 ? undefined : `status ${status}`;
-
 export function createWebhookPost(clock: Clock): WebhookPost {
-  const client = new HttpClient({ connections: CONNECTIONS, connectTimeoutMs: TIMEOUT_MS });
+  const client = new HttpClient(DELIVERY_CONNECTIONS);
   const userAgent = `Nuthatch/${ownVersion()}`;
   return {
-    async send(webhook, delivery, sentMs, signal) {
+    send(webhook, delivery, sentMs, signal) {
       const body = messageOf(delivery, sentMs);
       const headers = {
         "content-type": "application/json",
@@ -47,18 +37,8 @@ export function createWebhookPost(clock: Clock): WebhookPost {
         "x-nuthatch-signature": signatureOf(body, webhook.secret),
         ...(webhook.authorization === undefined ? {} : { authorization: webhook.authorization }),
       };
-      try {
-        const untilMs = clock.monotonicNow() + TIMEOUT_MS;
-        const question = { method: "POST", headers, body, untilMs, limit: ANSWER_BYTES, server: "configured" } as const;
-        return refusalOf((await client.request(new URL(webhook.url), question, signal)).status);
-      } catch (error) {
-        // The status decides the outcome, even if the body does not arrive.
-        const isLate = error instanceof TooLate;
-        if ((isLate || error instanceof BrokenAnswer) && error.status !== undefined) return refusalOf(error.status);
-        if (isLate) return `no answer in ${TIMEOUT_MS / 1000} seconds`;
-        // Messages of errors may contain the address, so only the code is reported.
-        return signal.aborted ? "cancelled" : codeOf(error) || "the request failed";
-      }
+      const message = { url: new URL(webhook.url), method: "POST", headers, body } as const;
+      return deliver({ client, clock }, message, isSuccess, signal);
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };

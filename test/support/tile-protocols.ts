@@ -202,6 +202,7 @@ export async function startProtocols(
             },
     }),
     clientOf: () => "client",
+    tagHeader: () => undefined,
     renderUncached: async () => {
       throw new Error("no tile is rendered past the cache");
     },

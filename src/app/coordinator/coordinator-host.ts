@@ -262,6 +262,7 @@ export class CoordinatorHost {
       sharedStore: () => this.#configuration.store.shared,
       lookAtStateDisk: claimed.lookAtDisk,
       webhooks: () => this.#configuration.webhooks,
+      purgeServices: () => this.#configuration.purge,
       configuredUsers: () => this.#configuration.users,
       accountsChanged: (accounts) => this.#accountsChanged(accounts),
       boot: this.#self.bootId(),

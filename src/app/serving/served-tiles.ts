@@ -102,6 +102,7 @@ export class ServedTiles {
         most: Math.max(1, Math.floor(MAPS / workers)),
       }),
       clock,
+      tagHeader: () => configuration().server.cacheTags,
       clientOf: parts.clientOf,
       authorised: parts.authorised,
     });

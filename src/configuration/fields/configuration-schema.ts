@@ -5,6 +5,7 @@ import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someO
 import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerDefaultsSchema } from "./layer-defaults-schema.ts";
 import { LayerSchema } from "./layer-schema.ts";
+import { PurgeSchema } from "./purge-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
 import { CompatSchema, HtpasswdSchema, ServerSchema, UserSchema } from "./server-schema.ts";
 import { ServiceInformationSchema } from "./service-schema.ts";
@@ -105,6 +106,7 @@ export const ConfigurationSchema = map({
   store: StoreSchema.prefault({}).describe("Settings of all stores."),
   stores: optional(list(StoreItemSchema)).describe("The places of tiles. Default: a directory of dataDir."),
   cluster: optional(ClusterSchema).describe("Makes this server one of several nodes on one database."),
+  purge: PurgeSchema.default([]).describe("Services that remove copies of changed tiles: CDNs, and caches in front."),
   webhooks: list(WebhookSchema).default([]).describe("Addresses that get the events of jobs."),
 });
 

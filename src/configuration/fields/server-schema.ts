@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import * as z from "zod";
 import { isUserName, ROLES } from "../../account/user.ts";
+import { TAG_HEADERS } from "../../layer/cache-tags.ts";
 import { WORKSPACE_SEGMENT } from "../../lib/http/workspace-segment.ts";
 import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
 import { trimEndOf } from "../../lib/text/trim-end.ts";
@@ -77,6 +78,9 @@ export const ServerSchema = map({
     .describe("Whether the server trusts the headers of a proxy. A list names the addresses of the proxies."),
   allowedOrigins: list(origin).default([]).describe("Origins whose pages may use the management interface."),
   memoryTierMiB: whole(0, 65536).default(64).describe("The memory that a full memory tier takes."),
+  cacheTags: optional(oneOf(TAG_HEADERS)).describe(
+    "The header in which tiles carry the tags of their layer and cell, for purges. Default: no such header.",
+  ),
   workers: whole(1, 64).default(1).describe("The number of processes that answer requests."),
 });
 

@@ -8,6 +8,7 @@ import type { Catalogue } from "../../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionTables } from "../../ledger/counting/adoption.ts";
 import { Ledger } from "../../ledger/ledger.ts";
 import { ledgerTables } from "../../ledger/ledger-tables.ts";
+import { purgeTables } from "../../purge/purge-outbox.ts";
 import { quotaTables } from "../../quota/configuration/quota-store.ts";
 import { usageTrendTables } from "../../quota/usage-trend.ts";
 import { scheduleTables } from "../../schedule/schedule-store.ts";
@@ -36,6 +37,7 @@ export function createTables(db: Database): void {
     quotaTables,
     usageTrendTables,
     webhookTables,
+    purgeTables,
     clockTables,
     sessionTables,
     accountTables,

@@ -79,6 +79,7 @@ export function buildServices(context: ServiceContext) {
       move: (layer) => copies.move(layer),
     }),
     copies,
+    purges: context.purges,
     sessions,
     activity: new ActivityService({
       ...context,

@@ -14,6 +14,7 @@ import { jobOperations } from "./jobs/jobs-route.ts";
 import { layerTestOperations } from "./layers/layer-test-route.ts";
 import { layerOperations } from "./layers/layers-route.ts";
 import { nodeOperations } from "./nodes/nodes-route.ts";
+import { purgeOperations } from "./purges/purges-route.ts";
 import { quotaOperations } from "./quota/quota-route.ts";
 import { schedulePreviewOperations } from "./schedules/schedule-preview.ts";
 import { scheduleOperations } from "./schedules/schedules-route.ts";
@@ -49,6 +50,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...crsOperations,
   ...statsOperations,
   ...upstreamOperations,
+  ...purgeOperations,
   ...nodeOperations,
   ...statusOperations,
   ...serverOperations,

@@ -61,6 +61,7 @@ const wholeMetrics = ({ jobs, usage, quota, schedules, renders }: WholeSample): 
     ),
   ),
   ...webhookMetrics(jobs),
+  ...purgeMetrics(jobs),
   ...upstreamMetrics(renders),
   counter("renderers_hung_total", "Renderers that were ended because they did not answer", renders.renderersHung),
   ...usageMetrics(usage, quota),
@@ -113,6 +114,27 @@ const webhookMetrics = ({ webhooks, stateLoss }: WholeSample["jobs"]): readonly 
     stateLoss === null ? 0 : 1,
   ),
   gauge("webhook_deliveries_pending", "Deliveries to webhooks that are not yet done", webhooks.pending),
+];
+
+const purgeMetrics = ({ purges }: WholeSample["jobs"]): readonly Metric[] => [
+  counter(
+    "purges_total",
+    "Changes that a cache downstream was told of, by outcome; failed: not within a day",
+    purges.flatMap(({ id, sent, failed }): [Record<string, string>, number][] => [
+      [{ service: id, outcome: "sent" }, sent],
+      [{ service: id, outcome: "failed" }, failed],
+    ]),
+  ),
+  gauge(
+    "purges_pending",
+    "Changes that a cache downstream was not told of yet",
+    purges.map(({ id, pending }): [Record<string, string>, number] => [{ service: id }, pending]),
+  ),
+  gauge(
+    "purge_lag_seconds",
+    "The age of the oldest change that a cache downstream was not told of yet",
+    purges.map(({ id, lagSeconds }): [Record<string, string>, number] => [{ service: id }, lagSeconds]),
+  ),
 ];
 
 const TILE_SOURCES = {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MapRenderer, MapRequest } from "../../cache/map-renderer.ts";
 import type { Requester, TileOutcome, TileReader, TileRequest } from "../../cache/tile-reader.ts";
 import type { UpstreamOutcome, UpstreamQuestion } from "../../cache/upstream-question.ts";
+import type { TagHeader } from "../../layer/cache-tags.ts";
 import { type Catalogue, workspaceCatalogue } from "../../layer/catalogue.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { badField, type Refusal, refusalMessage, shown } from "../../lib/refusal.ts";
@@ -18,6 +19,7 @@ import { withForm } from "./form-query.ts";
 import { wantsStoredOnly } from "./reply/conditional.ts";
 import { PackedBodies } from "./reply/content-coding.ts";
 import { isLong, longDocumentTag, sendLongDocument } from "./reply/long-document.ts";
+import { TagHeaders } from "./reply/tag-headers.ts";
 import {
   type ErrorForm,
   type PreparedTile,
@@ -68,6 +70,8 @@ export interface TileProtocolOptions {
   readonly clientOf: (request: IncomingMessage) => string;
   /** Returns whether the credentials of a request permit secured layers and `?explain`. */
   readonly authorised: (request: IncomingMessage, gone: AbortSignal) => Promise<boolean>;
+  /** Returns the header with the tags of tiles. Undefined for none. */
+  readonly tagHeader: () => TagHeader | undefined;
   readonly clock: Clock;
 }
 
@@ -123,6 +127,7 @@ export class TileProtocols {
   readonly #options: TileProtocolOptions;
   #memo: CatalogueMemo;
   readonly #packed = new PackedBodies(PACKED_BYTES);
+  readonly #tags: TagHeaders;
   /** How long clients waited for tiles. */
   readonly times = new TileTimes();
   /** The counts of answers by layer since the last `collectTraffic`. */
@@ -132,6 +137,7 @@ export class TileProtocols {
   constructor(options: TileProtocolOptions) {
     this.#options = options;
     this.#memo = new CatalogueMemo(options.catalogue());
+    this.#tags = new TagHeaders(options.tagHeader);
   }
 
   /** The number of requests for maps composed of tiles. */
@@ -258,15 +264,18 @@ export class TileProtocols {
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
       return this.#fail(response, failureError(outcome.failure), errors);
     const tile = outcome.kind === "tile" ? outcome.tile : undefined;
-    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, this.#options.clock.now());
+    const tags = this.#tags.ofTile(request);
+    sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, tags, this.#options.clock.now());
   }
 
   async #serveMap(map: MapRequest, errors: ErrorForm, response: ServerResponse): Promise<void> {
     this.#maps++;
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "map") sendMap(response, map, outcome, this.#options.clock.now());
-    else await this.#fail(response, failureError(outcome.failure), errors);
+    if (outcome.kind === "map") {
+      const tags = this.#tags.ofMap(map.layers.map(({ layer }) => layer));
+      sendMap(response, map, outcome, tags, this.#options.clock.now());
+    } else await this.#fail(response, failureError(outcome.failure), errors);
   }
 
   async #serveInfo(query: UpstreamQuestion, errors: ErrorForm, response: ServerResponse): Promise<void> {
@@ -412,7 +421,7 @@ export class TileProtocols {
           this.#servePacked(selected, address.baseUrl(), errors, response),
         );
       case "uncached": {
-        const prepared = prepareTile(selected.request, errors);
+        const prepared = prepareTile(selected.request, errors, this.#tags.ofTile(selected.request));
         const { layer } = selected.request;
         return this.#guarded([layer], response, () =>
           this.#waitFor(
@@ -424,7 +433,7 @@ export class TileProtocols {
         );
       }
       case "tile": {
-        const prepared = prepareTile(selected.request, errors);
+        const prepared = prepareTile(selected.request, errors, this.#tags.ofTile(selected.request));
         this.#memo.put(keyOf(address), prepared);
         return this.#serve(prepared, response);
       }

@@ -44,6 +44,7 @@ export class CellWriters {
   readonly #watch: WriteWatch;
   /** The number of writers with open cells, by layer. Contains no zeros. */
   readonly #writers = new Map<string, number>();
+  #onReplaced: (tileSet: TileSet, tile: TileReport) => void = () => {};
   #observer: ((cells: readonly CellPosition[]) => void) | undefined;
   /** The functions that `follow` has registered. */
   readonly #followers = new Set<(cells: readonly CellPosition[]) => void>();
@@ -64,6 +65,11 @@ export class CellWriters {
    */
   observe(observer: ((cells: readonly CellPosition[]) => void) | undefined): void {
     this.#observer = observer;
+  }
+
+  /** Sets the function that is called when a stored tile was replaced by other bytes. */
+  onReplaced(report: (tileSet: TileSet, tile: TileReport) => void): void {
+    this.#onReplaced = report;
   }
 
   /** Registers a function that is called with the same cells as the observer. Returns the function that removes it. */
@@ -208,6 +214,7 @@ export class CellWriters {
     const had = block.has(x, y);
     if (had !== (tile.replaced !== undefined)) this.#in.doubted.doubt(block, cell);
     if (!had) block.set(x, y);
+    if (tile.replaced !== undefined && tile.unchanged === undefined) this.#onReplaced(tileSet, tile);
     const before = had ? (tile.replaced ?? 0) : 0;
     const nowMs = this.#in.clock.now();
     block.written(cell, nowMs);

@@ -10,8 +10,12 @@ import { whenAborted } from "./when-aborted.ts";
 /** The most servers that have a connection pool at the same time. Redirects may lead to any number of servers. */
 const MOST_SERVERS = 256;
 
+/** The methods of requests. PURGE and BAN remove copies from caches. */
+export const HTTP_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "PURGE", "BAN"] as const;
+export type HttpMethod = (typeof HTTP_METHODS)[number];
+
 export interface HttpQuestion {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The time, in ms of the monotonic clock, by which the whole answer must have been read. */

@@ -19,7 +19,7 @@ const SECRET_FIELDS: ReadonlyMap<string, SecretPart> = new Map([
     [
       ...["password", "passwordHash", "username", "secret", "accessKeyId", "secretAccessKey", "sessionToken"],
       ...["httpUsername", "httpPassword", "proxyUsername", "proxyPassword"],
-      ...["awsAccessKey", "awsSecretKey", "accountKey", "identity", "apiKey"],
+      ...["awsAccessKey", "awsSecretKey", "accountKey", "identity", "apiKey", "apiToken"],
     ] as const
   ).map((name): [string, SecretPart] => [name, "value"]),
   ["vendorParameters", "values"],
@@ -34,6 +34,7 @@ const SECRET_URLS: ReadonlyMap<string, SecretPart> = new Map([
   ["source", "address"],
   ["updateSources", "address"],
   ["webhooks", "origin"],
+  ["purge", "origin"],
   ["state", "origin"],
 ]);
 

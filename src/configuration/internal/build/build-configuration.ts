@@ -146,6 +146,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
       layerQuotas: diskQuota.layerQuotas.map((quota) => ({ ...quota, layer: asLayerName(quota.layer) })),
     },
     eviction: buildEviction(document.eviction, count, hasAllLayers ? layers : [], problems),
+    purge: document.purge,
     webhooks: buildWebhooks(document.webhooks, problems),
     warnings,
   };

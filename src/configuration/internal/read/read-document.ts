@@ -84,6 +84,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     store: section("store", SECTIONS.store),
     stores: isAbsent("stores") ? undefined : items("stores", StoreItemSchema),
     storeIds: isAbsent("stores") ? undefined : idsOf(root["stores"]),
+    purge: section("purge", SECTIONS.purge),
     webhooks: items("webhooks", WebhookSchema),
   };
 }

@@ -18,6 +18,7 @@ import {
   jobs,
   jobTimeline,
 } from "../../../plan/job/job-documents.ts";
+import { purgeState } from "../../../purge/purge-documents.ts";
 import { upstream, upstreamProbe } from "../../../render/upstream/upstream-documents.ts";
 import { truncation, truncationPreview } from "../../../truncation/truncation-documents.ts";
 import { node, nodes } from "../nodes/node-documents.ts";
@@ -89,6 +90,7 @@ export const documents = {
   Server: server,
   Stats: stats,
   Upstream: upstream,
+  Purges: z.object({ purges: z.array(purgeState) }),
   Upstreams: z.object({ upstreams: z.array(upstream) }),
   UpstreamProbe: upstreamProbe,
   Usage: usage,

@@ -118,7 +118,8 @@ function lifetimesOf(layer: Layer, z: Zoom, tile: Aging | undefined, nowMs: numb
   return cacheHeaders(clientLifetime(layer, z, tile, nowMs), cdnLifetime(layer, z, tile, nowMs), layer.secured);
 }
 
-export function prepareTile(request: TileRequest, errors: ErrorForm): PreparedTile {
+/** @param tags the header with the tags of the tile; empty for none */
+export function prepareTile(request: TileRequest, errors: ErrorForm, tags: readonly string[]): PreparedTile {
   const { layer, index } = request;
   const grid = request.subset.gridSet;
   const fixed = [
@@ -133,6 +134,7 @@ export function prepareTile(request: TileRequest, errors: ErrorForm): PreparedTi
     `[${index.x}, ${index.y}, ${index.z}]`,
     "geowebcache-tile-bounds",
     extentText(tileExtent(grid, index)),
+    ...tags,
     ...(request.format.kind === "data" ? VARYING : []),
   ];
   return { request, errors, fixed, built: undefined };
@@ -247,8 +249,9 @@ export const sendPacked = (
   contentType: string,
   bytes: Uint8Array,
   tile: ServedTile | undefined,
+  tags: readonly string[],
   nowMs: number,
-): void => send(response, 200, contentType, bytes, lifetimesOf(layer, index.z, tile, nowMs));
+): void => send(response, 200, contentType, bytes, [...tags, ...lifetimesOf(layer, index.z, tile, nowMs)]);
 
 /** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may permit the tile later. */
 export function sendFiltered(
@@ -293,13 +296,14 @@ export function sendMap(
   response: ServerResponse,
   { layers, format }: MapRequest,
   map: Pick<ServedTile, "bytes" | "etag"> & { readonly oldest: readonly (Aging | undefined)[] },
+  tags: readonly string[],
   nowMs: number,
 ): void {
   const lifetimes = (of: typeof clientLifetime): Lifetime =>
     shortest(layers.map(({ layer, z }, position) => of(layer, z, map.oldest[position], nowMs)));
   const isSecured = layers.some(({ layer }) => layer.secured);
   const headers = cacheHeaders(lifetimes(clientLifetime), lifetimes(cdnLifetime), isSecured);
-  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...headers];
+  const lasting = ["geowebcache-cache-result", "WMS", "ETag", map.etag, ...tags, ...headers];
   sendTagged(response, map, describe(contentTypeOf(format, map.bytes), map.bytes), lasting);
 }
 

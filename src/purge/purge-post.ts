@@ -1,0 +1,34 @@
+import { DELIVERY_CONNECTIONS, deliver, isSuccess } from "../lib/http/deliver.ts";
+import { HttpClient } from "../lib/http/http-client.ts";
+import { ownVersion } from "../lib/process/version.ts";
+import type { Clock } from "../lib/time/clock.ts";
+import { purgeRequest } from "./purge-request.ts";
+import type { PurgeMode, PurgeService } from "./purge-service.ts";
+
+/** Sends purges to services. */
+export interface PurgePost extends AsyncDisposable {
+  /** Sends one request. Returns undefined if the answer is 200 to 299, else the reason, without address or secret. */
+  send(
+    service: PurgeService,
+    keys: readonly string[],
+    mode: PurgeMode,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+}
+
+export function createPurgePost(clock: Clock): PurgePost {
+  const client = new HttpClient(DELIVERY_CONNECTIONS);
+  const userAgent = `Nuthatch/${ownVersion()}`;
+  return {
+    send(service, keys, mode, signal) {
+      const { headers, ...request } = purgeRequest(service, keys, mode);
+      return deliver(
+        { client, clock },
+        { ...request, headers: { "user-agent": userAgent, ...headers } },
+        isSuccess,
+        signal,
+      );
+    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  };
+}

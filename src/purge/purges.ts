@@ -1,0 +1,316 @@
+import type { GridSetName, TileRect } from "../grid/grid-set.ts";
+import { areaTag, type CellIndex, cellTag, layerTag } from "../layer/cache-tags.ts";
+import { type Catalogue, layerNames } from "../layer/catalogue.ts";
+import { CELL_SIDE, type LayerName, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import type { ServiceParts } from "../ledger/service-parts.ts";
+import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
+import { pause } from "../lib/time/sleep.ts";
+import { LastRead } from "../state/state-wait.ts";
+import type { PurgeView } from "./purge-documents.ts";
+import type { Purge, PurgeOutbox } from "./purge-outbox.ts";
+import type { PurgePost } from "./purge-post.ts";
+import { mostKeys, type PurgeMode, type PurgeService } from "./purge-service.ts";
+
+interface PurgesParts extends Pick<ServiceParts, "db" | "clock" | "random" | "log"> {
+  readonly state: Pick<ServiceParts["state"], "fault">;
+  readonly outbox: PurgeOutbox;
+  readonly services: () => readonly PurgeService[];
+  readonly catalogue: () => Catalogue;
+  readonly post: PurgePost;
+  /** Returns whether a truncation of a layer is not complete, so that old tiles may still be served. */
+  readonly isIncomplete: (layer: LayerName) => boolean;
+}
+
+/** The pauses after failed requests. Short enough that a service which is back is told of all changes soon. */
+const BACK_OFF: BackOff = { firstMs: 1_000, longestMs: 60_000 };
+const GIVEN_UP_MS = 86_400_000;
+/** The purges that are read for one request. */
+const READ_AT_ONCE = 200;
+/**
+ * Two requests are a twentieth further apart than the rate demands. Otherwise network delays could bring them so close
+ * together that the service counts one too many.
+ */
+const SPACING = 1.05;
+/** The pause after a fault of the state database. */
+const STATE_PAUSE_MS = 1_000;
+/** The most cells with replaced tiles of one layer that wait for the next transaction. */
+const MOST_CELLS = 10_000;
+
+/** A cell in which a tile was replaced by other bytes. */
+interface ReplacedCell {
+  readonly tileSet: TileSet;
+  readonly cell: CellIndex;
+}
+
+/** The sending to one service. The database has the pending purges. */
+class Sending {
+  running: Promise<void> | undefined;
+  failures = 0;
+  lastError: string | null = null;
+  /** The earliest time of the next request, ms of the monotonic clock. */
+  dueMs: number;
+
+  constructor(dueMs: number) {
+    this.dueMs = dueMs;
+  }
+}
+
+/**
+ * Tells the caches downstream which copies are outdated. A purge is written in the transaction of its change, sent at
+ * once, and sent again with growing pauses until the service has carried it out or a day has passed. Purges of a service
+ * are sent in the order of their changes, at least once, also after a kill.
+ */
+export class Purges {
+  readonly #parts: PurgesParts;
+  readonly #sendings = new Map<string, Sending>();
+  readonly #replaced = new Map<LayerName, Map<string, ReplacedCell>>();
+  /** Layers in which a change is being carried out, with the number of these changes. Their purges wait for the end. */
+  readonly #changing = new Map<LayerName, number>();
+  readonly #views = new LastRead<readonly PurgeView[]>([]);
+  readonly #closing = new AbortController();
+  readonly #startedMs: number;
+
+  constructor(parts: PurgesParts) {
+    this.#parts = parts;
+    this.#startedMs = parts.clock.monotonicNow();
+  }
+
+  /** Whether a service is configured. */
+  get isOn(): boolean {
+    return this.#parts.services().length > 0;
+  }
+
+  /** Records that copies of all tiles of a layer are outdated. Runs inside the transaction of the change. */
+  layerChanged(layer: LayerName, mode: PurgeMode): void {
+    this.#add(layer, mode, () => [layerTag(layer)]);
+  }
+
+  /**
+   * Records that copies of the tiles in some rectangles are outdated, in all formats and parameters. Runs inside a
+   * transaction.
+   */
+  areaChanged(
+    layer: LayerName,
+    ranges: readonly { readonly gridSet: GridSetName; readonly rects: readonly TileRect[] }[],
+    mode: PurgeMode,
+  ): void {
+    const most = Math.max(0, ...this.#parts.services().map(mostKeys));
+    const cells = ranges.flatMap(({ rects }) => rects.map(cellCount)).reduce((sum, count) => sum + count, 0);
+    const tagsOf = (): readonly string[] =>
+      ranges.flatMap(({ gridSet, rects }) =>
+        rects.flatMap((rect) => [...cellsIn(rect)].map((cell) => areaTag(layer, gridSet, cell))),
+      );
+    this.#add(layer, mode, cells > most ? () => [layerTag(layer)] : tagsOf);
+  }
+
+  #add(layer: LayerName, mode: PurgeMode, tagsOf: () => readonly string[]): void {
+    const { outbox, clock } = this.#parts;
+    let tags: readonly string[] | undefined;
+    for (const service of this.#parts.services()) {
+      tags ??= tagsOf();
+      if (tags.length === 0) return;
+      const limits = { most: mostKeys(service), layerTag: layerTag(layer), nowMs: clock.monotonicNow() };
+      outbox.add(service.id, { layer, mode, tags }, limits);
+    }
+  }
+
+  /** Notes that a tile was replaced by other bytes. `saveReplaced` records it. */
+  replaced(tileSet: TileSet, cell: CellIndex): void {
+    if (!this.isOn) return;
+    const cells = this.#replaced.get(tileSet.layer) ?? new Map<string, ReplacedCell>();
+    this.#replaced.set(tileSet.layer, cells);
+    if (cells.size <= MOST_CELLS)
+      cells.set(`${tileSetKey(tileSet)}\n${cell.z}/${cell.column}/${cell.row}`, { tileSet, cell });
+  }
+
+  /** Records the replaced tiles. Runs inside the transaction that ends the marks of their cells, or earlier. */
+  saveReplaced(): void {
+    if (this.#replaced.size === 0) return;
+    const noted = [...this.#replaced];
+    this.#replaced.clear();
+    this.#parts.db.onRollback(() => {
+      for (const [layer, cells] of noted) {
+        const later = this.#replaced.get(layer) ?? [];
+        this.#replaced.set(layer, new Map([...cells, ...later]));
+      }
+    });
+    for (const [layer, cells] of noted) {
+      if (cells.size > MOST_CELLS) this.layerChanged(layer, "hard");
+      else this.#add(layer, "hard", () => [...cells.values()].map(({ tileSet, cell }) => cellTag(tileSet, cell)));
+    }
+  }
+
+  /**
+   * Carries out a change of a layer. Its purges are sent when it has ended: a cache that asked for a tile earlier could
+   * get the old one.
+   */
+  async during<T>(layer: LayerName, change: () => Promise<T>): Promise<T> {
+    this.#changing.set(layer, (this.#changing.get(layer) ?? 0) + 1);
+    try {
+      return await change();
+    } finally {
+      const others = (this.#changing.get(layer) ?? 1) - 1;
+      if (others > 0) this.#changing.set(layer, others);
+      else this.#changing.delete(layer);
+      this.tick();
+    }
+  }
+
+  /**
+   * Applies the configuration: removes the purges of services that are gone, and purges the layers that are gone, since
+   * the last configuration or the last server.
+   */
+  reconfigured(): void {
+    const { outbox, services, catalogue, db, state, log } = this.#parts;
+    try {
+      const isDiscarded = db.transaction(() => {
+        const removed = outbox.removeOthers(services().map(({ id }) => id));
+        const present = new Set(this.isOn ? layerNames(catalogue()) : []);
+        for (const layer of outbox.replaceLayers(present)) this.layerChanged(layer, "hard");
+        return removed;
+      });
+      if (isDiscarded) log.warn("purges for services that are no longer configured were discarded");
+    } catch (error) {
+      state.fault(error);
+    }
+    for (const id of this.#sendings.keys())
+      if (!services().some((service) => service.id === id)) this.#sendings.delete(id);
+  }
+
+  /** Records replaced tiles, and sends what is due. */
+  tick(): void {
+    if (this.#closing.signal.aborted) return;
+    const { db, state, clock, services } = this.#parts;
+    try {
+      if (this.#replaced.size > 0) db.transaction(() => this.saveReplaced());
+    } catch (error) {
+      state.fault(error);
+    }
+    for (const { id, ratePerSecond } of services()) {
+      // The last request of the previous server may have been sent just before this start.
+      const sending = this.#sendings.get(id) ?? new Sending(this.#startedMs + intervalMs(ratePerSecond));
+      this.#sendings.set(id, sending);
+      if (sending.running !== undefined || clock.monotonicNow() < sending.dueMs) continue;
+      sending.running = this.#send(id, sending).finally(() => {
+        sending.running = undefined;
+      });
+    }
+  }
+
+  /** Returns the service as configured now. */
+  #service(id: string): PurgeService | undefined {
+    return this.#parts.services().find((service) => service.id === id);
+  }
+
+  /** Sends purges to a service until none is left or a request fails. */
+  async #send(id: string, sending: Sending): Promise<void> {
+    const { clock, state } = this.#parts;
+    const { signal } = this.#closing;
+    try {
+      for (;;) {
+        const service = this.#service(id);
+        if (service === undefined || signal.aborted) return;
+        const [first, ...others] = this.#parts.outbox
+          .oldest(id, READ_AT_ONCE)
+          .filter(({ layer }) => !this.#changing.has(layer) && !this.#parts.isIncomplete(layer));
+        if (first === undefined) return;
+        const { purges, tags } = batchOf(first, others, service.keysPerRequest);
+        for (let from = 0; from < tags.length; from += service.keysPerRequest) {
+          const waitMs = sending.dueMs - clock.monotonicNow();
+          if (waitMs > 0) await pause(clock, waitMs, signal);
+          if (signal.aborted) return;
+          sending.dueMs = clock.monotonicNow() + intervalMs(service.ratePerSecond);
+          const keys = tags.slice(from, from + service.keysPerRequest);
+          const failure = await this.#parts.post.send(service, keys, first.mode, signal);
+          if (signal.aborted && failure !== undefined) return;
+          if (failure !== undefined) return this.#failed(id, sending, failure);
+        }
+        this.#succeeded(id, sending, purges);
+      }
+    } catch (error) {
+      // Nothing is lost: the purges are in the database, and are sent again.
+      sending.dueMs = Math.max(sending.dueMs, clock.monotonicNow() + STATE_PAUSE_MS);
+      state.fault(error);
+    }
+  }
+
+  #succeeded(id: string, sending: Sending, purges: readonly Purge[]): void {
+    const { db, outbox, log } = this.#parts;
+    db.transaction(() =>
+      outbox.sent(
+        id,
+        purges.map(({ number }) => number),
+      ),
+    );
+    if (sending.failures > 0) log.info("purges succeed again", { service: id });
+    sending.failures = 0;
+    sending.lastError = null;
+  }
+
+  #failed(id: string, sending: Sending, reason: string): void {
+    const { clock, random, db, outbox, log } = this.#parts;
+    if (sending.failures === 0) log.warn("a purge failed and will be sent again", { service: id, reason });
+    sending.failures++;
+    sending.lastError = reason;
+    const pauseMs = jittered(pauseAfter(sending.failures, BACK_OFF), random.fraction());
+    sending.dueMs = Math.max(sending.dueMs, clock.monotonicNow() + Math.round(pauseMs));
+    const changes = db.transaction(() => outbox.giveUp(id, clock.monotonicNow() - GIVEN_UP_MS));
+    if (changes > 0) log.warn("purges were given up after a day", { service: id, changes, reason });
+  }
+
+  /** Returns the state of each service, in the order of the configuration. */
+  async purges(): Promise<readonly PurgeView[]> {
+    return this.metrics();
+  }
+
+  metrics(): readonly PurgeView[] {
+    const { services, outbox, clock } = this.#parts;
+    return this.#views.read(() =>
+      services().map(({ id }) => {
+        const { changes, firstMs } = outbox.pending(id);
+        const lagMs = firstMs === undefined ? 0 : Math.max(0, clock.monotonicNow() - firstMs);
+        const lastError = this.#sendings.get(id)?.lastError ?? null;
+        return { id, pending: changes, lagSeconds: Math.round(lagMs) / 1000, lastError, ...outbox.counts(id) };
+      }),
+    );
+  }
+
+  /** Ends the requests in flight. Their purges are sent again after the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#sendings.values()].map(({ running }) => running));
+    await this.#parts.post[Symbol.asyncDispose]();
+  }
+}
+
+const intervalMs = (ratePerSecond: number): number => (1000 / ratePerSecond) * SPACING;
+
+const cellOf = (n: number): number => Math.floor(n / CELL_SIDE);
+
+const cellCount = ({ minX, maxX, minY, maxY }: TileRect): number =>
+  (cellOf(maxX) - cellOf(minX) + 1) * (cellOf(maxY) - cellOf(minY) + 1);
+
+function* cellsIn({ minX, maxX, minY, maxY, z }: TileRect): Generator<CellIndex> {
+  for (let row = cellOf(minY); row <= cellOf(maxY); row++)
+    for (let column = cellOf(minX); column <= cellOf(maxX); column++) yield { z, column, row };
+}
+
+/**
+ * Returns the purges that one request carries out: the first, and the following ones of its mode as long as their tags
+ * fit. A purge with more tags than fit is carried out alone, by several requests.
+ */
+function batchOf(
+  first: Purge,
+  others: readonly Purge[],
+  most: number,
+): { readonly purges: readonly Purge[]; readonly tags: readonly string[] } {
+  const purges = [first];
+  const tags = new Set(first.tags);
+  for (const purge of others) {
+    const added = purge.tags.filter((tag) => !tags.has(tag));
+    if (purge.mode !== first.mode || tags.size + added.length > most) break;
+    for (const tag of added) tags.add(tag);
+    purges.push(purge);
+  }
+  return { purges, tags: [...tags] };
+}
