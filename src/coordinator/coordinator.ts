@@ -1,4 +1,5 @@
 import type { Feeds } from "../feed/feeds.ts";
+import type { Outboxes } from "../feed/outbox/outboxes.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import { Adoption } from "../ledger/counting/adoption.ts";
@@ -25,6 +26,7 @@ const RECOUNT_AGAIN_MS = 1_000;
 interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
   readonly feeds: Feeds;
+  readonly outboxes: Outboxes;
   readonly periodicWork: PeriodicWork;
 }
 
@@ -53,13 +55,15 @@ export class Coordinator {
    * Starts the jobs, the schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles.
    */
   start(): void {
-    const { stateLoss, log, catalogue, jobs, schedules, feeds, adoption, truncations, deliveries } = this.#parts;
+    const { stateLoss, log, catalogue, jobs, schedules, feeds, outboxes, adoption, truncations, deliveries } =
+      this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
     deliveries.reconfigured();
     adoption.check(adoptedLayers(catalogue()));
     jobs.runner.start();
     schedules.scheduler.start();
     feeds.start();
+    outboxes.start();
     this.#recountAfterLostWrites();
     truncations.reclaim.sweep();
     this.services.quota.start();
@@ -101,7 +105,7 @@ export class Coordinator {
 
   /** Returns why the coordinator cannot work. Undefined if it can. */
   health(): string | undefined {
-    return this.#parts.state.health();
+    return this.#parts.state.health() ?? this.#parts.outboxes.health();
   }
 
   /** Continues work that waited for a store, after a store has become available again. */
@@ -125,7 +129,7 @@ export class Coordinator {
    * @param only the layers that may have changed; absent for all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
-    const { catalogue, jobs, feeds, adoption, truncations, deliveries } = this.#parts;
+    const { catalogue, jobs, feeds, outboxes, adoption, truncations, deliveries } = this.#parts;
     const names = only && new Set(layerNames(only));
     const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
@@ -138,6 +142,7 @@ export class Coordinator {
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(only ?? catalogue()));
     feeds.reconfigured();
+    outboxes.reconfigured();
     if (fault !== undefined) throw fault;
     return aborted;
   }
@@ -167,8 +172,9 @@ export class Coordinator {
 
   /** Stops the jobs and all background work. Users' writes are still accounted for until `close`. */
   async stop(graceMs: number): Promise<void> {
-    const { quota, jobs, schedules, feeds, adoption, truncations } = this.#parts;
+    const { quota, jobs, schedules, feeds, outboxes, adoption, truncations } = this.#parts;
     await feeds.close();
+    await outboxes.close();
     await schedules.scheduler.close();
     await quota.enforcer.close();
     await adoption.close();
@@ -223,9 +229,9 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   });
   const userWrites = buildUserWrites(context, quota);
   const serviceContext = { ...jobContext, jobs, userWrites };
-  const { services, schedules, feeds } = buildServices(serviceContext);
+  const { services, schedules, feeds, outboxes } = buildServices(serviceContext);
   const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
-  const lifecycle = { ...serviceContext, schedules, feeds, periodicWork };
+  const lifecycle = { ...serviceContext, schedules, feeds, outboxes, periodicWork };
   return new Coordinator(lifecycle, closing, services, userWrites);
 }

@@ -252,6 +252,8 @@ export class CoordinatorHost {
       firstLocation,
       sharedStore: () => this.#configuration.store.shared,
       lookAtStateDisk: claimed.lookAtDisk,
+      databases: () => this.#configuration.databases,
+      machine: this.#machine,
       webhooks: () => this.#configuration.webhooks,
       configuredUsers: () => this.#configuration.users,
       accountsChanged: (accounts) => this.#accountsChanged(accounts),

@@ -17,6 +17,7 @@ import { isLoopback } from "./addresses.ts";
 import { readArcgisCaches } from "./arcgis-caches.ts";
 import { archiveInspector } from "./archives.ts";
 import { buildCluster, clusterStores } from "./build-cluster.ts";
+import { buildDatabases, checkLayerDatabases } from "./build-databases.ts";
 import { buildEviction } from "./build-eviction.ts";
 import { buildGridSets } from "./build-grid-sets.ts";
 import { buildLayers } from "./build-layers.ts";
@@ -96,6 +97,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   });
   const stores = cluster === undefined ? built : clusterStores(built, document, problems);
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
+  checkLayerDatabases(document, problems);
   const users = await buildUsers(document, { ...input, file, more: directory?.users ?? [] }, problems, warnings);
   const { server, jobs, compat, serviceInformation, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
@@ -135,6 +137,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     serviceInformation,
     state: buildState(document.state, problems),
     ...(cluster === undefined ? {} : { cluster }),
+    databases: buildDatabases(document.databases, problems),
     store,
     stores,
     diskQuota: {
