@@ -127,6 +127,7 @@ function live(
       floors: [],
     }),
     sharedStore: () => false,
+    activityDays: () => 90,
     undoSeconds: () => 0,
     boot: "boot",
     clock: machineClock,
