@@ -61,6 +61,8 @@ const SEAMS = [
     modules: /^(libsql|pg)$/,
     files: [
       "src/state/",
+      // Only its type: the connections come from src/state/postgres/client.ts.
+      "src/feed/outbox/",
       // Files of SQLite that are no state: MBTiles, the lock of a compact store, the tiles of a command.
       "src/source/archive/",
       "src/store/compact/internal/store-lock.ts",

@@ -7,6 +7,7 @@ import type { Content } from "../lib/is-map.ts";
 import { MASKED } from "../lib/text/masked.ts";
 import type { PurgeService } from "../purge/purge-service.ts";
 import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
+import type { PostgresTarget } from "../state/postgres/postgres-url.ts";
 import { storeConfiguration } from "../store/store-configuration.ts";
 import { DEFAULT_STORE } from "../store/store-options.ts";
 import { type ClusterOptions, hostPortText } from "./cluster-options.ts";
@@ -64,7 +65,10 @@ const clusterDocument = ({ listen, advertise, secret, nodeLeaseMs, leadLeaseMs, 
 
 /** Returns the document of the options of the state. Masks the account and the password. */
 const stateDocument = (state: Configuration["state"]) =>
-  state.type === "embedded" ? state : { type: state.type, url: `postgres://${MASKED}@${state.target.name}` };
+  state.type === "embedded" ? state : { type: state.type, url: addressOf(state.target) };
+
+/** Returns the address of a database. Masks the account and the password. */
+const addressOf = ({ name }: PostgresTarget): string => `postgres://${MASKED}@${name}`;
 
 /**
  * Returns a configuration in the shape of its file, for display: with defaults, and with secrets masked. YAML and JSON
@@ -88,6 +92,7 @@ export function configurationDocument(configuration: Configuration): Content {
     serviceInformation: configuration.serviceInformation,
     state: stateDocument(configuration.state),
     cluster: configuration.cluster && clusterDocument(configuration.cluster),
+    databases: configuration.databases.map(({ target, ...plain }) => ({ ...plain, url: addressOf(target) })),
     store: configuration.store,
     stores: configuration.stores.some(({ id }) => id === DEFAULT_STORE)
       ? undefined

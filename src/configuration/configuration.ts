@@ -1,4 +1,5 @@
 import type { KeptUser } from "../account/user.ts";
+import type { ChangesDatabase } from "../feed/outbox/changes-database.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
@@ -65,6 +66,8 @@ export interface Configuration {
   readonly state: StateOptions;
   /** Absent if this server is the only one that uses its database. */
   readonly cluster?: ClusterOptions;
+  /** The databases from whose outboxes changes are read. */
+  readonly databases: readonly ChangesDatabase[];
   /** At least one store. The first is the store of layers that name no store. */
   readonly stores: readonly StoreOptions[];
   readonly store: { readonly fsync: boolean; readonly shared: boolean; readonly undoSeconds: number };

@@ -1,6 +1,8 @@
 import type { Accounts } from "../account/account-service.ts";
 import type { KeptUser } from "../account/user.ts";
 import type { QuotaFile } from "../configuration/keep/geowebcache-quota-file.ts";
+import type { ChangesDatabase } from "../feed/outbox/changes-database.ts";
+import type { OutboxMachine } from "../feed/outbox/outbox-connection.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Adoption } from "../ledger/counting/adoption.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
@@ -52,6 +54,9 @@ export interface CoordinatorParts extends Pick<ServiceParts, "db" | "catalogue" 
   readonly lostWrites?: LostWrites | undefined;
   /** The parts of the last server's state that are missing, if any. */
   readonly stateLoss?: StateLoss | undefined;
+  /** The databases from whose outboxes changes are read. */
+  readonly databases: () => readonly ChangesDatabase[];
+  readonly machine: OutboxMachine;
   readonly webhooks: () => readonly Webhook[];
   /** Returns the services that remove copies of tiles downstream. */
   readonly purgeServices: () => readonly PurgeService[];

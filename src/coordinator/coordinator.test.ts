@@ -12,6 +12,7 @@ import { createMemoryStore, unconditionally } from "../../test/support/stores/me
 import { catalogueOf } from "../layer/catalogue.ts";
 import { Block } from "../ledger/blocks/block.ts";
 import { Ledger } from "../ledger/ledger.ts";
+import { machineDisk } from "../lib/file/machine-disk.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
 import { DEFAULT_QUOTA } from "../quota/configuration/quota-configuration.ts";
@@ -131,6 +132,8 @@ function live(
     boot: "boot",
     clock: machineClock,
     random: evenRandom,
+    databases: () => [],
+    machine: { clock: machineClock, disk: machineDisk },
     webhooks: () => [],
     purgeServices: () => [],
     configuredUsers: () => [],

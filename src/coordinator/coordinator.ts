@@ -1,4 +1,5 @@
 import type { Feeds } from "../feed/feeds.ts";
+import type { Outboxes } from "../feed/outbox/outboxes.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import { Adoption } from "../ledger/counting/adoption.ts";
@@ -26,6 +27,7 @@ const RECOUNT_AGAIN_MS = 1_000;
 interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
   readonly feeds: Feeds;
+  readonly outboxes: Outboxes;
   readonly periodicWork: PeriodicWork;
 }
 
@@ -54,7 +56,7 @@ export class Coordinator {
    * Starts the jobs, the schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles.
    */
   start(): void {
-    const { stateLoss, log, catalogue, jobs, schedules, feeds, adoption, truncations, deliveries, purges } =
+    const { stateLoss, log, catalogue, jobs, schedules, feeds, outboxes, adoption, truncations, deliveries, purges } =
       this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
     deliveries.reconfigured();
@@ -63,6 +65,7 @@ export class Coordinator {
     jobs.runner.start();
     schedules.scheduler.start();
     feeds.start();
+    outboxes.start();
     this.#recountAfterLostWrites();
     truncations.reclaim.sweep();
     this.services.quota.start();
@@ -104,7 +107,7 @@ export class Coordinator {
 
   /** Returns why the coordinator cannot work. Undefined if it can. */
   health(): string | undefined {
-    return this.#parts.state.health();
+    return this.#parts.state.health() ?? this.#parts.outboxes.health();
   }
 
   /** Continues work that waited for a store, after a store has become available again. */
@@ -128,7 +131,7 @@ export class Coordinator {
    * @param only the layers that may have changed; absent for all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
-    const { catalogue, jobs, feeds, adoption, truncations, deliveries, purges } = this.#parts;
+    const { catalogue, jobs, feeds, outboxes, adoption, truncations, deliveries, purges } = this.#parts;
     const names = only && new Set(layerNames(only));
     const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
@@ -142,6 +145,7 @@ export class Coordinator {
     this.services.quota.layersChanged();
     adoption.start(adoptedLayers(only ?? catalogue()));
     feeds.reconfigured();
+    outboxes.reconfigured();
     if (fault !== undefined) throw fault;
     return aborted;
   }
@@ -171,8 +175,9 @@ export class Coordinator {
 
   /** Stops the jobs and all background work. Users' writes are still accounted for until `close`. */
   async stop(graceMs: number): Promise<void> {
-    const { quota, jobs, schedules, feeds, adoption, truncations } = this.#parts;
+    const { quota, jobs, schedules, feeds, outboxes, adoption, truncations } = this.#parts;
     await feeds.close();
+    await outboxes.close();
     await schedules.scheduler.close();
     await quota.enforcer.close();
     await adoption.close();
@@ -229,9 +234,9 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   });
   const userWrites = buildUserWrites(context, quota);
   const serviceContext = { ...jobContext, jobs, userWrites };
-  const { services, schedules, feeds } = buildServices(serviceContext);
+  const { services, schedules, feeds, outboxes } = buildServices(serviceContext);
   const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
-  const lifecycle = { ...serviceContext, schedules, feeds, periodicWork };
+  const lifecycle = { ...serviceContext, schedules, feeds, outboxes, periodicWork };
   return new Coordinator(lifecycle, closing, services, userWrites);
 }

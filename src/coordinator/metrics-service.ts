@@ -1,3 +1,4 @@
+import type { IgnoredChanges, Outboxes } from "../feed/outbox/outboxes.ts";
 import type { JobMetrics } from "../jobs/active/job-totals.ts";
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { HistoryTrimmer } from "../jobs/record/history-trimmer.ts";
@@ -11,6 +12,8 @@ export interface CoordinatorMetrics extends JobMetrics {
   readonly history: ReturnType<HistoryTrimmer["metrics"]>;
   readonly webhooks: ReturnType<Webhooks["metrics"]>;
   readonly purges: readonly PurgeView[];
+  /** The changes of databases that had no effect. */
+  readonly ignoredChanges: readonly IgnoredChanges[];
   /** The number of corrupt rows of the ledger. Their blocks were counted from the store. */
   readonly corruptBlocks: number;
   /** The number of failures of background work, for which no caller waits. */
@@ -23,6 +26,7 @@ export interface MetricsServiceParts extends Pick<BuildContext, "ledger" | "stat
   readonly runner: JobRunner;
   readonly history: HistoryTrimmer;
   readonly deliveries: Webhooks;
+  readonly outboxes: Pick<Outboxes, "metrics">;
 }
 
 /** The operation that returns the coordinator's metrics. */
@@ -40,12 +44,13 @@ export class MetricsService {
   }
 
   async jobMetrics(): Promise<CoordinatorMetrics> {
-    const { runner, history, deliveries, purges, ledger, stateLoss } = this.#parts;
+    const { runner, history, deliveries, outboxes, purges, ledger, stateLoss } = this.#parts;
     return {
       ...runner.metrics(),
       history: history.metrics(),
       webhooks: deliveries.metrics(),
       purges: purges.metrics(),
+      ignoredChanges: outboxes.metrics(),
       corruptBlocks: ledger.corruptBlocks,
       failedNotes: this.#failedNotes,
       stateLoss: stateLoss ?? null,

@@ -1,36 +1,28 @@
 import type { Polygon } from "../grid/area-parts.ts";
-import type { JobRunner } from "../jobs/job-runner.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { UpdateSource } from "../layer/update-source.ts";
+import type { FeedSource } from "../layer/update-source.ts";
 import type { ServiceParts } from "../ledger/service-parts.ts";
-import type { StateWriter } from "../ledger/state-writer.ts";
 import { errorMessage } from "../lib/error-code.ts";
 import { Slices } from "../lib/process/slices.ts";
 import { refusalMessage } from "../lib/refusal.ts";
 import type { Clock, Timer } from "../lib/time/clock.ts";
-import { countPlanned } from "../plan/count-planned.ts";
-import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import { planUpdate } from "../plan/plan-update.ts";
-import type { RunWindows } from "../schedule/run-windows.ts";
 import type { FeedRecord, FeedStore } from "./feed-store.ts";
 import { type FeedEntry, GeoRssReader } from "./georss-reader.ts";
+import { submitUpdate, type UpdateJobsParts } from "./update-jobs.ts";
 
-export interface FeedsParts extends Pick<ServiceParts, "catalogue" | "clock" | "log"> {
-  readonly state: Pick<StateWriter, "write">;
+export interface FeedsParts extends UpdateJobsParts, Pick<ServiceParts, "catalogue" | "clock" | "log"> {
   readonly store: FeedStore;
-  readonly runner: Pick<JobRunner, "submitAll">;
-  readonly windows: Pick<RunWindows, "begun">;
-  readonly counter: Pick<JobCounter, "count">;
   readonly options: () => JobOptions;
   /** Returns the text of a feed. @throws Error without the address and the credentials in its message */
-  readonly fetch: (url: string, source: UpdateSource, signal: AbortSignal) => Promise<string>;
+  readonly fetch: (url: string, source: FeedSource, signal: AbortSignal) => Promise<string>;
 }
 
 /** A configured feed of a layer. */
 interface Polled {
   readonly layer: Layer;
-  readonly source: UpdateSource;
+  readonly source: FeedSource;
 }
 
 const LAST_UPDATE = "{lastUpdate}";
@@ -89,7 +81,9 @@ export class Feeds {
 
   #feeds(): readonly Polled[] {
     const { layers } = this.#parts.catalogue();
-    return [...layers.values()].flatMap((layer) => (layer.updateSources ?? []).map((source) => ({ layer, source })));
+    return [...layers.values()].flatMap((layer) =>
+      (layer.updateSources ?? []).flatMap((source) => (source.type === "georss" ? [{ layer, source }] : [])),
+    );
   }
 
   #poll(): void {
@@ -137,20 +131,9 @@ export class Feeds {
 
   /** Makes the jobs of an area; `also` writes in their transaction. Returns no ids for an empty area. */
   async #submit({ layer, source }: Polled, polygons: readonly Polygon[], also: () => void): Promise<readonly number[]> {
-    const { options, counter, runner, windows, state } = this.#parts;
-    const planned = polygons.length === 0 ? undefined : planUpdate(polygons, source, layer, options());
+    const planned = polygons.length === 0 ? undefined : planUpdate(polygons, source, layer, this.#parts.options());
     if (planned?.ok === false) throw new Error(refusalMessage(planned.error));
-    const requests = planned?.value ?? [];
-    if (requests.length === 0) {
-      state.write(also);
-      return [];
-    }
-    const counted = await countPlanned({ requests, empty: "left out" }, counter);
-    if (!counted.ok) throw new Error(refusalMessage(counted.error));
-    const made = counted.value.jobs.map((job) =>
-      windows.begun({ ...job, origin: { by: null }, retryOf: null, schedule: null }),
-    );
-    return runner.submitAll(made, also).jobIds;
+    return submitUpdate(planned?.value ?? [], this.#parts, also);
   }
 
   /** Deletes the records of feeds that are no longer configured. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { UpdateSource } from "../layer/update-source.ts";
+import type { FeedSource } from "../layer/update-source.ts";
 import { answerText } from "../lib/text/answer-text.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { createHttpFetch } from "../source/http/http-fetch.ts";
@@ -15,7 +15,7 @@ const TYPES = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, */*;
 export async function fetchFeed(
   clock: Clock,
   address: string,
-  { username, password }: Pick<UpdateSource, "username" | "password">,
+  { username, password }: Pick<FeedSource, "username" | "password">,
   signal: AbortSignal,
 ): Promise<string> {
   const url = new URL(address);

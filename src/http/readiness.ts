@@ -16,6 +16,9 @@ export const STARTING: Readiness = { ready: false, reason: "starting", isStartin
 /** A store in a reason, with its id if there are several. */
 const STORE = /^(?:the )?store(?: (?:"([^"]*)"|([\w.-]+)(?=:)))?/;
 
+/** A database of changes in a reason. */
+const DATABASE = /^the database "([^"]*)" of changes/;
+
 /** The beginnings of reasons that reveal nothing about the machine or its network. */
 const PUBLIC_REASONS = [
   "starting",
@@ -38,6 +41,8 @@ function publicLine(line: string): string {
     const id = store[1] ?? store[2];
     return id === undefined ? "the store cannot be used" : `the store ${JSON.stringify(id)} cannot be used`;
   }
+  const database = DATABASE.exec(line)?.[1];
+  if (database !== undefined) return `the database ${JSON.stringify(database)} of changes cannot be read`;
   if (/state database|PostgreSQL/.test(line) && !line.startsWith("this node"))
     return "the state database cannot be used";
   return PUBLIC_REASONS.find((known) => line.startsWith(known)) ?? "the server cannot work: its log has the reason";

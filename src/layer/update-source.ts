@@ -1,17 +1,18 @@
 import type { GridSetName } from "../grid/grid-set.ts";
 
-/** How the server handles a change that a feed reports: it truncates the tiles there, and then seeds them or not. */
-export const FEED_OPERATIONS = ["truncate", "seed", "reseed"] as const;
+/** How the server handles a change of the data: it truncates the tiles there, and then seeds them or not. */
+export const CHANGE_OPERATIONS = ["truncate", "seed", "reseed"] as const;
+export type ChangeOperation = (typeof CHANGE_OPERATIONS)[number];
 
 /** A GeoRSS feed that reports where the data of a layer has changed (GeoWebCache's `geoRssFeed`). */
-export interface UpdateSource {
+export interface FeedSource {
   readonly type: "georss";
   /** The address of the feed. `{lastUpdate}` is replaced by the time of the last entry that was processed. */
   readonly url: string;
   /** The grid set whose tiles are truncated. The feed's coordinates are in the grid set's units, x first. */
   readonly gridSet: GridSetName;
   readonly pollSeconds: number;
-  readonly operation: (typeof FEED_OPERATIONS)[number];
+  readonly operation: ChangeOperation;
   /** MIME type. Absent: all formats of the layer. */
   readonly format?: string;
   /** The number of tasks of each seed. */
@@ -19,3 +20,16 @@ export interface UpdateSource {
   readonly username?: string;
   readonly password?: string;
 }
+
+/** The outbox of a database: triggers write a row for each change of the data. */
+export interface OutboxSource {
+  readonly type: "postgres";
+  /** The id of the database in `databases`. */
+  readonly database: string;
+  /** The topics of the rows that concern the layer. At least one. */
+  readonly topics: readonly string[];
+  readonly operation: ChangeOperation;
+}
+
+/** A source that reports where the data of a layer has changed. */
+export type UpdateSource = FeedSource | OutboxSource;

@@ -388,5 +388,6 @@ const forStoredSets = (job: JobRequest): JobRequest => ({ ...job, parameters: nu
 function sizeOf(selection: Selection | undefined): number {
   if (selection === undefined) return 0;
   if (selection.kind === "tiles") return selection.tiles.length;
+  if (selection.kind === "rects") return selection.rects.length;
   return selection.polygons.flat().reduce((sum, ring) => sum + ring.length, 0);
 }

@@ -13,7 +13,7 @@ import {
   type Zoom,
 } from "../grid/grid-set.ts";
 import { gridSetHint } from "../grid/grid-set-hint.ts";
-import type { Selection } from "../grid/selection.ts";
+import { limitOf, type Selection } from "../grid/selection.ts";
 import {
   type Parameters,
   parametersId,
@@ -113,7 +113,7 @@ export function* planSeedInSteps(
     format: format.value,
     ...parameters.value,
     bounds,
-    ...(selection === undefined ? {} : { limit: selection.kind, selection }),
+    ...(selection === undefined ? {} : { limit: limitOf(selection), selection }),
     zoomStart,
     zoomStop,
     ranges: byGridSet,

@@ -2,7 +2,7 @@ import { type Area, rectAround, stepsOf } from "../grid/area.ts";
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
 import { asTileRect, asZoom, intersectRects, type TileRect } from "../grid/grid-set.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
-import type { UpdateSource } from "../layer/update-source.ts";
+import type { FeedSource } from "../layer/update-source.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { JobOptions } from "./job/job-options.ts";
@@ -24,7 +24,7 @@ const BUFFER = 1;
  */
 export function planUpdate(
   polygons: readonly Polygon[],
-  { gridSet, format, operation, threadCount }: Omit<UpdateSource, "url">,
+  { gridSet, format, operation, threadCount }: Omit<FeedSource, "url">,
   layer: Layer,
   options: JobOptions,
 ): Result<readonly JobRequest[], Refusal> {

@@ -261,6 +261,8 @@ export class CoordinatorHost {
       firstLocation,
       sharedStore: () => this.#configuration.store.shared,
       lookAtStateDisk: claimed.lookAtDisk,
+      databases: () => this.#configuration.databases,
+      machine: this.#machine,
       webhooks: () => this.#configuration.webhooks,
       purgeServices: () => this.#configuration.purge,
       configuredUsers: () => this.#configuration.users,

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { JOB_MOMENTS } from "../../jobs/job-event.ts";
 import { ClusterSchema } from "./cluster-schema.ts";
+import { DatabaseSchema } from "./database-schema.ts";
 import { flag, httpUrl, list, MAX_SECONDS, map, oneOf, optional, sentence, someOf, text, whole } from "./fields.ts";
 import { GridSetSchema } from "./grid-set-schema.ts";
 import { LayerDefaultsSchema } from "./layer-defaults-schema.ts";
@@ -103,6 +104,9 @@ export const ConfigurationSchema = map({
   compat: CompatSchema.prefault({}).describe("Compatibility with older clients."),
   serviceInformation: ServiceInformationSchema.prefault({}).describe("The description of the server in capabilities."),
   state: StateSchema.prefault({}).describe("The database of jobs, usage and accounts."),
+  databases: list(DatabaseSchema)
+    .default([])
+    .describe("PostgreSQL databases with an outbox, from which the server reads changes of the data."),
   store: StoreSchema.prefault({}).describe("Settings of all stores."),
   stores: optional(list(StoreItemSchema)).describe("The places of tiles. Default: a directory of dataDir."),
   cluster: optional(ClusterSchema).describe("Makes this server one of several nodes on one database."),
@@ -111,6 +115,7 @@ export const ConfigurationSchema = map({
 });
 
 export type ConfigurationDocument = z.output<typeof ConfigurationSchema>;
+export type DatabaseDocument = ConfigurationDocument["databases"][number];
 export type LogOptions = ConfigurationDocument["log"];
 export type ActivityOptions = ConfigurationDocument["activity"];
 export type WebhookDocument = ConfigurationDocument["webhooks"][number];

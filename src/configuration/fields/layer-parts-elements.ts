@@ -1,5 +1,7 @@
+import type * as z from "zod";
 import type { CaseRule } from "../../layer/filter/parameter-filter.ts";
-import type { FEED_OPERATIONS } from "../../layer/update-source.ts";
+import type { ChangeOperation } from "../../layer/update-source.ts";
+import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
 import {
   type DocumentNode,
   double,
@@ -36,7 +38,7 @@ import {
   StringFilterSchema,
 } from "./parameter-filter-schema.ts";
 import { CircleFilterSchema, FileFilterSchema, RasterSchema, WmsFilterSchema } from "./request-filter-schema.ts";
-import { GeoRssSchema } from "./update-source-schema.ts";
+import { GeoRssSchema, type UpdateSourceSchema } from "./update-source-schema.ts";
 
 /** The elements of the lists of a layer. */
 
@@ -95,9 +97,8 @@ const feedAddress: Form<string> = {
   write: (url) => url.replaceAll(PLACEHOLDERS[1], () => PLACEHOLDERS[0]),
 };
 
-type Operation = (typeof FEED_OPERATIONS)[number];
 /** The operation after a change. GeoWebCache treats any word other than seed and reseed as a truncate. */
-const operation: Form<Operation> = {
+const operation: Form<ChangeOperation> = {
   ...text,
   read: (node) => /^(?:re)?seed$/i.exec(scalarText(node) ?? "")?.[0].toLowerCase(),
 };
@@ -116,9 +117,12 @@ const FEED = {
 } satisfies Elements<Keys<typeof GeoRssSchema>>;
 const FEEDS = listOf<Keys<typeof GeoRssSchema>>("geoRssFeed", FEED);
 
-/** The feeds. GeoWebCache does not poll a feed without an interval. */
-export const UPDATE_SOURCES: typeof FEEDS = {
+type UpdateSourceKeys = ReadonlyDeep<z.input<typeof UpdateSourceSchema>>;
+
+/** The feeds. GeoWebCache has no other sources of updates, and does not poll a feed without an interval. */
+export const UPDATE_SOURCES: Form<readonly UpdateSourceKeys[]> = {
   ...FEEDS,
+  write: (sources) => FEEDS.write(sources.flatMap((source) => (source.type === "georss" ? [source] : []))),
   read: (node) =>
     itemsIn(node).flatMap((item) => {
       const feed = isMapNode(item) ? contentOf(FEED, item) : {};

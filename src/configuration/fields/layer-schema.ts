@@ -125,7 +125,7 @@ export const LayerSchema = map({
     "Request parameters whose values have different tiles.",
   ),
   requestFilters: optional(RequestFiltersSchema).describe("Requests for tiles without data get an empty tile."),
-  updateSources: optional(UpdateSourcesSchema).describe("Feeds that list the places where the data has changed."),
+  updateSources: optional(UpdateSourcesSchema).describe("Sources that report the places where the data has changed."),
   cacheBypassAllowed: optional(flag).describe("Answer cached=false of /service/gmaps, mgmaps and ve."),
   legends: list(LegendSchema).default([]).describe("The legends of the styles, for the capabilities."),
   jpegQuality: whole(1, 100).default(DEFAULT_ENCODING.jpegQuality).describe("The quality of JPEG tiles."),

@@ -1,5 +1,6 @@
 import { FeedStore } from "../../feed/feed-store.ts";
 import { Feeds } from "../../feed/feeds.ts";
+import { Outboxes } from "../../feed/outbox/outboxes.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
 import type { JobStore } from "../../jobs/record/job-store.ts";
 import type { JobCounter } from "../../plan/job/job-counter.ts";
@@ -51,3 +52,10 @@ export const buildFeeds = (
     fetch: async (url, source, signal) =>
       (await import("../../feed/fetch-feed.ts")).fetchFeed(context.clock, url, source, signal),
   });
+
+/** Builds the reading of the outboxes of databases. */
+export const buildOutboxes = (
+  context: BuildContext,
+  { runner, windows }: Pick<ScheduleParts, "windows"> & { readonly runner: JobRunner },
+  counter: JobCounter,
+): Outboxes => new Outboxes({ ...context, runner, windows, counter, options: context.jobOptions });

@@ -17,7 +17,7 @@ import { QuotaService } from "../usage/quota-service.ts";
 import { UsageService } from "../usage/usage-service.ts";
 import type { UserWrites } from "../user-writes.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
-import { buildFeeds, buildSchedules } from "./build-schedules.ts";
+import { buildFeeds, buildOutboxes, buildSchedules } from "./build-schedules.ts";
 
 /** The parts that the builder of services uses. */
 export interface ServiceContext extends JobContext {
@@ -31,6 +31,7 @@ export function buildServices(context: ServiceContext) {
   const counted = countedTiles(context);
   const counter = new JobCounter({ ledger, ...counted });
   const schedules = buildSchedules(context, jobs, counter);
+  const outboxes = buildOutboxes(context, { ...jobs, ...schedules }, counter);
   const jobLists = new JobLists({ ...context, ...jobs });
   const answered = {
     ...context,
@@ -63,7 +64,7 @@ export function buildServices(context: ServiceContext) {
       counts: () => quota.enforcer.counts,
     }),
     quota: new QuotaService({ ...context, ...quota }),
-    metrics: new MetricsService({ ...context, ...jobs }),
+    metrics: new MetricsService({ ...context, ...jobs, outboxes }),
     coverage: new CoverageService({
       ...answered,
       ...jobs,
@@ -88,7 +89,7 @@ export function buildServices(context: ServiceContext) {
     }),
     accounts: new AccountService({ ...context, sessions }),
   };
-  return { services, schedules, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
+  return { services, schedules, outboxes, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }
 
 /** Returns the functions with which services make sure of the ledger's counts before they answer. */

@@ -62,6 +62,11 @@ const wholeMetrics = ({ jobs, usage, quota, schedules, renders }: WholeSample): 
   ),
   ...webhookMetrics(jobs),
   ...purgeMetrics(jobs),
+  counter(
+    "changes_ignored_total",
+    "Rows of outboxes without an effect, by database and reason",
+    each(jobs.ignoredChanges, ["database", "reason"], "count"),
+  ),
   ...upstreamMetrics(renders),
   counter("renderers_hung_total", "Renderers that were ended because they did not answer", renders.renderersHung),
   ...usageMetrics(usage, quota),

@@ -7,7 +7,7 @@ import { JOB_OPTIONS } from "../../../test/support/jobs/job-options.ts";
 import { jobRequest } from "../../../test/support/jobs/job-request.ts";
 import { ManualClock } from "../../../test/support/manual-clock.ts";
 import { openTestDatabase } from "../../../test/support/postgres/test-database.ts";
-import type { Selection } from "../../grid/selection.ts";
+import { limitOf, type Selection } from "../../grid/selection.ts";
 import { tileList } from "../../grid/tile-list.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { countRanges } from "../../plan/count-tiles.ts";
@@ -63,7 +63,7 @@ function open() {
 
 /** @returns the job's id */
 function addJob(db: Database, jobs: JobStore, selection: Selection, endedMs: number | null): number {
-  const request = jobRequest({ limit: selection.kind, selection });
+  const request = jobRequest({ limit: limitOf(selection), selection });
   const progress = emptyProgress(countRanges(request));
   return db.unsynced(() => {
     const made = { request, progress, origin: { by: null }, retryOf: null, schedule: null, hold: null };

@@ -14,22 +14,27 @@ export interface NewSelection {
   readonly body: Uint8Array;
 }
 
+/** Returns the arrays of a selection, and the other parts of its content. */
+function contentOf(selection: Selection): readonly [arrays: readonly Float64Array[], shape: readonly unknown[]] {
+  switch (selection.kind) {
+    case "tiles":
+      return [[selection.tiles], []];
+    case "rects":
+      return [[selection.rects], []];
+    case "area": {
+      const { levels, polygons, buffer } = selection;
+      const lengths = polygons.map((rings) => rings.map((ring) => ring.length));
+      return [polygons.flat(), [levels, lengths, ...(buffer === undefined ? [] : [buffer])]];
+    }
+  }
+}
+
 /**
  * Returns a digest of the content. Equal selections may be serialized differently, depending on how their arrays were
  * created.
  */
 function digestOf(selection: Selection): Uint8Array {
-  const [rings, shape] =
-    selection.kind === "tiles"
-      ? [[selection.tiles], []]
-      : [
-          selection.polygons.flat(),
-          [
-            selection.levels,
-            selection.polygons.map((rings) => rings.map((ring) => ring.length)),
-            ...(selection.buffer === undefined ? [] : [selection.buffer]),
-          ],
-        ];
+  const [rings, shape] = contentOf(selection);
   const hash = createHash("sha256").update(JSON.stringify([selection.kind, shape]));
   for (const { buffer, byteOffset, byteLength } of rings) hash.update(new Uint8Array(buffer, byteOffset, byteLength));
   return hash.digest();

@@ -1,5 +1,5 @@
 import type { Extent, GridSetName, TileRect, Zoom } from "../../grid/grid-set.ts";
-import type { Selection } from "../../grid/selection.ts";
+import type { Selection, SelectionLimit } from "../../grid/selection.ts";
 import type { FormatName, LayerName, ParametersId } from "../../layer/tile-set.ts";
 import type { Combination } from "../parameters/combination.ts";
 import type { ValueChoice } from "../parameters/value-choice.ts";
@@ -30,7 +30,7 @@ export interface JobRequest extends PlannedFields {
   /** The requested bounds, or the bounds around the requested area or tiles. Null: the whole coverage. */
   readonly bounds: Extent | null;
   /** The kind of selection that limits the rectangles. Absent: no limit. */
-  readonly limit?: Selection["kind"];
+  readonly limit?: SelectionLimit;
   /** Stored in a separate table, because it may be large. Absent if the job was read only for its view. */
   readonly selection?: Selection;
   readonly zoomStart: Zoom;

@@ -18,6 +18,7 @@ import { type Document, readDocument } from "../read/read-document.ts";
 import { readArcgisCaches } from "./arcgis-caches.ts";
 import { archiveInspector } from "./archives.ts";
 import { buildCluster, clusterStores } from "./build-cluster.ts";
+import { buildDatabases, checkLayerDatabases } from "./build-databases.ts";
 import { buildEviction } from "./build-eviction.ts";
 import { buildGridSets } from "./build-grid-sets.ts";
 import { buildLayers } from "./build-layers.ts";
@@ -97,6 +98,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   });
   const stores = cluster === undefined ? built : clusterStores(built, document, problems);
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
+  checkLayerDatabases(document, problems);
   const users = await buildUsers(document, { ...input, file, more: directory?.users ?? [] }, problems, warnings);
   const { server, jobs, activity, log, compat, serviceInformation, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
@@ -139,6 +141,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     serviceInformation,
     state: buildState(document.state, problems),
     ...(cluster === undefined ? {} : { cluster }),
+    databases: buildDatabases(document.databases, problems),
     store,
     stores,
     diskQuota: {

@@ -152,7 +152,8 @@ async function buildLayer(document: LayerDocument, path: Path, context: LayerCon
     return { ...filter, ...levels, directory };
   });
   for (const key of ["legends", "metadataUrls", "updateSources"] as const)
-    for (const [i, { url }] of (document[key] ?? []).entries()) warnOfEscapes(url, [...path, key, i, "url"], problems);
+    for (const [i, item] of (document[key] ?? []).entries())
+      if ("url" in item) warnOfEscapes(item.url, [...path, key, i, "url"], problems);
   const styles = stylesFilter(document.parameterFilters);
   const formats = buildFormats(
     document.formats ?? formatsOfSource(archive?.format, cache),

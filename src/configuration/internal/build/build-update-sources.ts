@@ -6,8 +6,8 @@ import type { UpdateSourceDocument } from "../../fields/update-source-schema.ts"
 import type { Path, Problems } from "../read/problems.ts";
 
 /**
- * Builds the feeds of a layer, and checks that the layer offers their grid sets, zooms and formats. Undefined without
- * feeds.
+ * Builds the update sources of a layer, and checks that the layer offers their grid sets and formats. Undefined without
+ * sources.
  */
 export function buildUpdateSources(
   documents: readonly UpdateSourceDocument[] | undefined,
@@ -18,7 +18,9 @@ export function buildUpdateSources(
   const [first] = gridSubsets;
   // Without a grid subset the layer has a problem already.
   if (documents === undefined || first === undefined) return undefined;
-  return documents.map(({ gridSet = first.gridSet.id, format, ...plain }, i): UpdateSource => {
+  return documents.map((document, i): UpdateSource => {
+    if (document.type !== "georss") return document;
+    const { gridSet = first.gridSet.id, format, ...plain } = document;
     const offered = gridSubsets.map((subset): string => subset.gridSet.id);
     const known = format === undefined ? undefined : formatOf(format)?.mimeType;
     const names = formats.map(({ mimeType }) => mimeType);

@@ -45,7 +45,7 @@ export function display(path: Path, value: unknown, origins: Pick<Origins, "writ
     (part !== undefined && part !== "address") ||
     // By mistake a user may be a text such as `admin:secret`.
     (path[0] === "users" && path.length < 3) ||
-    (path[0] === "webhooks" && path.length < 3) ||
+    ((path[0] === "webhooks" || path[0] === "databases") && path.length < 3) ||
     (path[0] === "purge" && (path.length < 3 || path.at(-1) === "body"));
   if (secret || value === undefined || (typeof value === "object" && value !== null)) return undefined;
   const written = origins.writtenAs(path) ?? value;

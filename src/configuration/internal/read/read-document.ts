@@ -2,6 +2,7 @@ import * as z from "zod";
 import { isMap } from "../../../lib/is-map.ts";
 import { ClusterSchema } from "../../fields/cluster-schema.ts";
 import { type ConfigurationDocument, ConfigurationSchema, WebhookSchema } from "../../fields/configuration-schema.ts";
+import { DatabaseSchema } from "../../fields/database-schema.ts";
 import { map } from "../../fields/fields.ts";
 import { GridSetSchema } from "../../fields/grid-set-schema.ts";
 import { type LayerDocument, LayerSchema } from "../../fields/layer-schema.ts";
@@ -12,7 +13,7 @@ import type { Path } from "./problems.ts";
 import { fittingParts, type Reading, readValue } from "./read-value.ts";
 
 const SECTIONS = ConfigurationSchema.shape;
-type Lists = "users" | "gridSets" | "webhooks";
+type Lists = "users" | "gridSets" | "databases" | "webhooks";
 type Items<T> = readonly (T | undefined)[];
 
 /**
@@ -81,6 +82,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     serviceInformation: section("serviceInformation", SECTIONS.serviceInformation),
     state: section("state", SECTIONS.state),
     cluster: isAbsent("cluster") ? undefined : readValue(ClusterSchema, root["cluster"], ["cluster"], reading),
+    databases: items("databases", DatabaseSchema),
     store: section("store", SECTIONS.store),
     stores: isAbsent("stores") ? undefined : items("stores", StoreItemSchema),
     storeIds: isAbsent("stores") ? undefined : idsOf(root["stores"]),

@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from "node:util";
+import { errorMessage } from "../../lib/error-code.ts";
+import type { Logger } from "../../lib/process/logger.ts";
+import { Slices } from "../../lib/process/slices.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import { pause } from "../../lib/time/sleep.ts";
+import { submitUpdate, type UpdateJobsParts } from "../update-jobs.ts";
+import type { ChangesDatabase } from "./changes-database.ts";
+import { IGNORED_REASONS, type IgnoredReason, OutboxChanges, type OutboxChangesParts } from "./outbox-changes.ts";
+import { OutboxConnection, type OutboxMachine } from "./outbox-connection.ts";
+
+export interface OutboxesParts extends UpdateJobsParts, OutboxChangesParts {
+  readonly databases: () => readonly ChangesDatabase[];
+  readonly machine: OutboxMachine;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The rows without an effect of one database since the start. */
+export interface IgnoredChanges {
+  readonly database: string;
+  readonly reason: IgnoredReason;
+  readonly count: number;
+}
+
+/** The most rows of one batch, which takes a few MiB. */
+const BATCH = 10_000;
+/** Without a notification the table is read after this time. */
+const POLL_MS = 10_000;
+/** Changes that are notified within this time after a batch are read together. */
+const GATHER_MS = 300;
+/** The pause after a failure. */
+const RETRY_MS = 2_000;
+
+/**
+ * Reads the changes of databases: rows that triggers write into an outbox. A notification only wakes the reader: the
+ * rows are what has changed. They are removed after their jobs are stored, so a change is handled at least once.
+ */
+export class Outboxes {
+  readonly #parts: OutboxesParts;
+  readonly #readers = new Map<string, OutboxReader>();
+  /** Ended readers, whose last batch may still run. */
+  readonly #ending = new Set<Promise<void>>();
+  #isStarted = false;
+  #isClosed = false;
+
+  constructor(parts: OutboxesParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to read. */
+  start(): void {
+    this.#isStarted = true;
+    this.reconfigured();
+  }
+
+  /** Reads the databases of a changed configuration from now on. */
+  reconfigured(): void {
+    if (!this.#isStarted || this.#isClosed) return;
+    const next = new Map(this.#parts.databases().map((database) => [database.id, database]));
+    for (const [id, reader] of this.#readers) {
+      if (isDeepStrictEqual(next.get(id), reader.database)) continue;
+      this.#readers.delete(id);
+      this.#end(reader);
+    }
+    for (const [id, database] of next)
+      if (!this.#readers.has(id)) this.#readers.set(id, new OutboxReader(database, this.#parts));
+  }
+
+  #end(reader: OutboxReader): void {
+    const ended = reader.close().finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+
+  /** Returns the first database that has not been reached since the start. Undefined if all have been reached. */
+  health(): string | undefined {
+    return [...this.#readers.values()].map((reader) => reader.notReached()).find((reason) => reason !== undefined);
+  }
+
+  metrics(): readonly IgnoredChanges[] {
+    return [...this.#readers].flatMap(([database, { changes }]) =>
+      IGNORED_REASONS.map((reason) => ({ database, reason, count: changes.ignored[reason] })),
+    );
+  }
+
+  /** Ends the reading. The rows of a batch whose jobs are not stored yet stay in the outbox. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const reader of this.#readers.values()) this.#end(reader);
+    await Promise.all(this.#ending);
+  }
+}
+
+/** Reads the outbox of one database until it is closed. Connects again after each failure. */
+class OutboxReader {
+  readonly database: ChangesDatabase;
+  readonly changes: OutboxChanges;
+  readonly #parts: OutboxesParts;
+  readonly #closing = new AbortController();
+  readonly #ended: Promise<void>;
+  /** Ends the current wait for changes. */
+  #wake = new AbortController();
+  #isReached = false;
+  /** The last failure that was logged. Undefined after a success. */
+  #fault: string | undefined;
+
+  constructor(database: ChangesDatabase, parts: OutboxesParts) {
+    this.database = database;
+    this.#parts = parts;
+    this.changes = new OutboxChanges(parts, database.id);
+    this.#ended = this.#run();
+  }
+
+  /** Returns why the outbox has not been read since the start. Undefined if it has been read. */
+  notReached(): string | undefined {
+    if (this.#isReached) return undefined;
+    return `the database ${JSON.stringify(this.database.id)} of changes cannot be read: ${this.#fault ?? "it has not answered yet"}`;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        await this.#read();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#failed(errorMessage(error));
+      }
+      await pause(clock, RETRY_MS, signal);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { machine, clock } = this.#parts;
+    const { signal } = this.#closing;
+    const connection = await OutboxConnection.open(this.database, machine, () => this.#wake.abort(), signal);
+    try {
+      for (;;) {
+        // Before the rows are read, so that a notification during the read is not lost.
+        this.#wake = new AbortController();
+        const isFull = await this.#readBatch(connection);
+        if (isFull) continue;
+        await pause(clock, GATHER_MS, signal);
+        await pause(clock, POLL_MS - GATHER_MS, AbortSignal.any([signal, this.#wake.signal]));
+        signal.throwIfAborted();
+        connection.lost.throwIfAborted();
+      }
+    } finally {
+      connection.close();
+    }
+  }
+
+  /** Handles the oldest rows. Returns whether there may be more rows. */
+  async #readBatch(connection: OutboxConnection): Promise<boolean> {
+    const { clock, log } = this.#parts;
+    const { signal } = this.#closing;
+    const rows = await connection.read(BATCH, signal);
+    this.#succeeded();
+    if (rows.length === 0) return false;
+    const requests = await this.changes.plan(rows, new Slices(clock, signal));
+    const jobIds = await submitUpdate(requests, this.#parts);
+    await connection.remove(rows, signal);
+    if (jobIds.length > 0) log.info("changes were read", { database: this.database.id, rows: rows.length, jobIds });
+    return rows.length === BATCH;
+  }
+
+  #succeeded(): void {
+    if (this.#fault !== undefined)
+      this.#parts.log.info("the database of changes is back", { database: this.database.id });
+    this.#fault = undefined;
+    this.#isReached = true;
+  }
+
+  /** Logs each failure once. */
+  #failed(error: string): void {
+    if (this.#fault === error) return;
+    this.#fault = error;
+    this.#parts.log.warn("the changes of a database cannot be read", { database: this.database.id, error });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("the server is closing"));
+    await this.#ended;
+  }
+}
