@@ -11,6 +11,8 @@ export interface Catalogue {
   readonly service: ServiceOptions;
   /** The workspace whose layers the catalogue has, by their names without prefix. Absent: all layers. */
   readonly workspace?: string;
+  /** All layers, by their whole names. Absent: `layers` has them. */
+  readonly allLayers?: ReadonlyMap<string, Layer>;
 }
 
 export function catalogueOf(layers: readonly Layer[], service = STANDARD_SERVICE): Catalogue {
@@ -42,7 +44,9 @@ const workspaces = onceEach((catalogue: Catalogue): ReadonlyMap<string, Catalogu
     found.set(workspace, layers.set(localName, { ...layer, localName }));
   }
   const { service } = catalogue;
-  return new Map([...found].map(([workspace, layers]) => [workspace, { layers, service, workspace }]));
+  return new Map(
+    [...found].map(([workspace, layers]) => [workspace, { layers, service, workspace, allLayers: catalogue.layers }]),
+  );
 });
 
 /** Returns the catalogue of a workspace, as in GeoServer. Undefined if no layer is in it. */
@@ -54,8 +58,11 @@ export const advertisedLayers = ({ layers }: Pick<Catalogue, "layers">): readonl
   [...layers.values()].filter(({ enabled, advertised }) => enabled && advertised);
 
 /** Returns the layers that lie on each other in a layer, the lowest first: those of a group, else the layer itself. */
-export const partsOf = ({ layers }: Pick<Catalogue, "layers">, layer: Layer): readonly Layer[] =>
-  layer.source.type === "group" ? layer.source.layers.flatMap((name) => layers.get(name) ?? []) : [layer];
+export const partsOf = (
+  { layers, allLayers = layers }: Pick<Catalogue, "layers" | "allLayers">,
+  layer: Layer,
+): readonly Layer[] =>
+  layer.source.type === "group" ? layer.source.layers.flatMap((name) => allLayers.get(name) ?? []) : [layer];
 
 /** Returns whether WMS maps of any extent may have a layer. */
 export const composesMaps = ({ service }: Pick<Catalogue, "service">, { fullWms }: Layer): boolean =>

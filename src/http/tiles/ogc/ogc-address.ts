@@ -172,10 +172,10 @@ function parseCollection(
       rest,
       query,
       title,
-      write: (base) => collection(layer, base),
+      write: (base) => collection(catalogue, layer, base),
       tileset: (base) => mapTileset(layer, base),
     });
-  if (rest.length === 3 && rest[2] === "map" && offersMaps(layer)) return parseMap(catalogue, layer, query);
+  if (rest.length === 3 && rest[2] === "map" && offersMaps(catalogue, layer)) return parseMap(catalogue, layer, query);
   const kind = rest[2] === "map" ? "map" : "vector";
   const [tiles, tileMatrixSet, ...tile] = rest.slice(kind === "map" ? 3 : 2);
   if (tiles !== "tiles" || formatsOf(layer, kind).length === 0) return nothing();

@@ -1,7 +1,7 @@
 import { isYFirst } from "../../../grid/crs/axis-order.ts";
 import { isGeographic } from "../../../grid/crs/coordinate-systems.ts";
 import { asZoom, canonicalSrs, type GridSet, topLeftCorner } from "../../../grid/grid-set.ts";
-import { advertisedLayers, type Catalogue } from "../../../layer/catalogue.ts";
+import { advertisedLayers, type Catalogue, composesMaps } from "../../../layer/catalogue.ts";
 import type { TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { defaultSubset, type Layer, publicName, WEB_GRID } from "../../../layer/layer.ts";
@@ -74,7 +74,8 @@ export const formatsOf = (layer: Layer, kind: TilesKind): readonly TileFormat[] 
   layer.formats.filter((format) => (format.kind === "image") === (kind === "map"));
 
 /** Returns whether a layer has maps of any box (OGC API - Maps - Part 1). */
-export const offersMaps = (layer: Layer): boolean => layer.fullWms && formatsOf(layer, "map").length > 0;
+export const offersMaps = (catalogue: Pick<Catalogue, "service">, layer: Layer): boolean =>
+  composesMaps(catalogue, layer) && formatsOf(layer, "map").length > 0;
 
 /** Returns the layers that have a kind of tiles. */
 export const layersOf = (catalogue: Catalogue, kind: TilesKind): readonly Layer[] =>
@@ -204,10 +205,10 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
 
 export const collections = (catalogue: Catalogue, base: string): unknown => ({
   links: ownLinks(`${base}/collections`),
-  collections: advertisedLayers(catalogue).map((layer) => collection(layer, base)),
+  collections: advertisedLayers(catalogue).map((layer) => collection(catalogue, layer, base)),
 });
 
-export function collection(layer: Layer, base: string): unknown {
+export function collection(catalogue: Catalogue, layer: Layer, base: string): unknown {
   const box = geographicBox(layer);
   const url = collectionUrl(base, layer);
   return {
@@ -221,7 +222,7 @@ export function collection(layer: Layer, base: string): unknown {
       ...KINDS.filter((kind) => formatsOf(layer, kind).length > 0).map((kind) =>
         link(TILESETS[kind], tilesUrl(base, layer, kind)),
       ),
-      ...(offersMaps(layer) ? formatsOf(layer, "map") : []).map(({ mimeType, extension }) => ({
+      ...(offersMaps(catalogue, layer) ? formatsOf(layer, "map") : []).map(({ mimeType, extension }) => ({
         rel: "http://www.opengis.net/def/rel/ogc/1.0/map",
         href: `${url}/map?f=${extension}`,
         type: mimeType,

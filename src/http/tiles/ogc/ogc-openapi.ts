@@ -112,7 +112,7 @@ const MAP_PARAMETERS: Readonly<
 
 /** Returns the paths of maps. Empty if no layer has maps. */
 function mapPaths(catalogue: Catalogue): Document {
-  const layers = advertisedLayers(catalogue).filter(offersMaps);
+  const layers = advertisedLayers(catalogue).filter((layer) => offersMaps(catalogue, layer));
   if (layers.length === 0) return {};
   const formats = new Map(layers.flatMap((layer) => formatsOf(layer, "map")).map((one) => [one.extension, one]));
   const types = new Set([...formats.values()].map(({ mimeType }) => mimeType));
