@@ -83,7 +83,7 @@ export const jobOperations = [
     "GET /jobs",
     "listJobs",
     "Lists jobs, the newest first",
-    { query: jobsQuery, answer: "Jobs", failures: [400, 404] },
+    { query: jobsQuery, answer: "Jobs", failures: [404] },
     async (parts, { fields }) => ok(await listJobs(parts, fields)),
   ),
   operation(
@@ -95,7 +95,7 @@ export const jobOperations = [
       headers: [idempotencyKey],
       body: "JobRequest",
       answers: { 201: createdJobs("Job", "Jobs") },
-      failures: [400, 404, 409, 413, 422],
+      failures: [404, 409, 422],
     },
     async (parts, exchange) => {
       const body = await exchange.body(ok);
@@ -114,7 +114,7 @@ export const jobOperations = [
     "GET /jobs/{id}",
     "getJob",
     "Returns one job; with wait, when the job has ended or after this number of seconds",
-    { query: waitQuery, answer: "Job", failures: [400, 404] },
+    { query: waitQuery, answer: "Job", failures: [404] },
     async (parts, { key, fields: { wait }, signal }) => {
       const job = await waitForJob(key, wait * 1_000, parts, signal);
       return job === undefined ? refuse(unknownJob(key)) : ok(job);
@@ -124,7 +124,7 @@ export const jobOperations = [
     "PATCH /jobs/{id}",
     "changeJob",
     "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
-    { need: "operate", body: "JobTerms", answer: "Job", failures: [400, 404, 409, 413] },
+    { need: "operate", body: "JobTerms", answer: "Job", failures: [404, 409] },
     async ({ operations }, { key, body }) => {
       const terms = await body(decodeTermsChange);
       if (!terms.ok) return terms;

@@ -33,7 +33,7 @@ export const scheduleOperations = [
     "GET /schedules",
     "listSchedules",
     "Lists schedules by name",
-    { query: schedulesQuery, answer: "Schedules", failures: [400] },
+    { query: schedulesQuery, answer: "Schedules" },
     async ({ operations }, { fields: { runs } }) => {
       const schedules = await operations.schedules(Math.max(1, runs));
       const shown = runs === 0 ? "in a list" : "with outcomes";
@@ -44,7 +44,7 @@ export const scheduleOperations = [
     "POST /schedules",
     "createSchedule",
     "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
-    { need: "operate", body: "ScheduleRequest", answer: "Schedule", status: 201, failures: [400, 409, 413] },
+    { need: "operate", body: "ScheduleRequest", answer: "Schedule", status: 201, failures: [409] },
     async ({ operations, clock }, exchange) => {
       const requested = await scheduleOf(exchange, clock);
       if (!requested.ok) return requested;
@@ -63,7 +63,7 @@ export const scheduleOperations = [
     "GET /schedules/{name}",
     "getSchedule",
     "Returns one schedule with the outcomes of its last runs",
-    { query: schedulesQuery, answer: "Schedule", failures: [400, 404] },
+    { query: schedulesQuery, answer: "Schedule", failures: [404] },
     async ({ operations }, { key, fields: { runs } }) => {
       const view = await operations.schedule(key);
       if (view === undefined) return refuse(unknownSchedule(key));
@@ -79,7 +79,7 @@ export const scheduleOperations = [
       need: "operate",
       body: "ScheduleRequest",
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
-      failures: [400, 409, 413],
+      failures: [409],
     },
     async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;
@@ -100,7 +100,7 @@ export const scheduleOperations = [
     "PATCH /schedules/{name}",
     "changeSchedule",
     "Changes the given fields of a schedule; null is the default of a PUT",
-    { need: "operate", body: "ScheduleChange", answer: "Schedule", failures: [400, 404, 409, 413] },
+    { need: "operate", body: "ScheduleChange", answer: "Schedule", failures: [404, 409] },
     async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;
       const change = await decodedInSteps(exchange, clock, (body) => decodeScheduleChange(body, key));
