@@ -7,7 +7,7 @@ export interface OpenApi {
 /** The values of a name: of the parameters of paths that begin with `start`, or of a field of a query or a body. */
 export interface Names {
   readonly paths: readonly (readonly [start: string, values: readonly (string | number)[]])[];
-  readonly fields: Readonly<Record<string, readonly string[]>>;
+  readonly fields: Readonly<Record<string, readonly (string | number)[]>>;
 }
 
 type Json = Readonly<Record<string, unknown>>;

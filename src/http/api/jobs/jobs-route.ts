@@ -59,7 +59,7 @@ const idempotencyKey = {
   in: "header",
   description:
     "A second request with the same key and the same body returns the job of the first one, as long as the history has it.",
-  schema: { type: "string", minLength: 1, maxLength: LONGEST_KEY },
+  schema: { type: "string", minLength: 1, maxLength: LONGEST_KEY, pattern: "^[\\x21-\\x7e]+$" },
 };
 
 /** Returns the answer to a request that makes jobs, for the OpenAPI document. */

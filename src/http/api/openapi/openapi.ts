@@ -99,12 +99,14 @@ const OF_BODY = [400, 413, 415];
 const OF_CHANGE = [507];
 
 /** Returns the statuses of problem documents in their order: those of the operation, and those that follow from it. */
-function failuresOf({ method, about: { query, openQuery, body, failures = [] } }: ApiOperation): readonly number[] {
-  const takesQuery = method === "GET" || query !== undefined || openQuery !== undefined;
+function failuresOf({ method, about }: ApiOperation): readonly number[] {
+  const { query, openQuery, headers, body, failures = [] } = about;
+  const hasFields = [query, openQuery, headers].some((one) => one !== undefined);
   const all = [
     ...failures,
     ...OF_ALL,
-    ...(takesQuery ? [400] : []),
+    // A GET refuses each field of its query that it does not know.
+    ...(method === "GET" || hasFields ? [400] : []),
     ...(body === undefined ? [] : OF_BODY),
     ...(method === "GET" ? [] : OF_CHANGE),
   ];
