@@ -5,48 +5,24 @@ import { ID_LIMITS } from "../../request/query.ts";
 import type { ApiOperation } from "../api-operation.ts";
 import { apiOperations } from "../api-operations.ts";
 import { documents } from "../documents/documents.ts";
-import { jobChangeSchema, jobRequestSchema } from "../jobs/job-document.ts";
-import { layerTestSchema } from "../layers/layer-test-route.ts";
-import { quotaChangeSchema } from "../quota/quota-route.ts";
-import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
-import { signInSchema } from "../session/session-route.ts";
-import { storeCopyRequestSchema } from "../stores/store-copies-route.ts";
-import { tileExportSchema } from "../tiles/export-route.ts";
-import { tokenRequestSchema } from "../tokens/tokens-route.ts";
-import { truncationRequestSchema } from "../truncations/truncations-route.ts";
-import { userChangeSchema, userRequestSchema } from "../users/users-route.ts";
 import { documentsJson, queryParameters, requestJson } from "./openapi-json.ts";
 import { answer, created, gone, ref } from "./openapi-parts.ts";
 
-const scheduleRequest = requestJson(scheduleRequestSchema);
-
-const change = requestJson(scheduleChangeSchema);
-const scheduleChange = { ...change, properties: { ...change.properties, job: ref("JobRequest") } };
+/** The schemas of the request documents of all operations, by their names. */
+const requests: Readonly<Record<string, object>> = Object.fromEntries(
+  apiOperations.flatMap(({ about: { body } }) =>
+    typeof body === "object" ? Object.entries(body).map(([name, schema]) => [name, requestJson(schema)]) : [],
+  ),
+);
 
 /** All schemas, by the names that references use. */
 const schemas = {
   ...documentsJson(documents),
   // A client may send this document back, so its fields may be null like those of a request.
   ScheduledJob: requestJson(documents.ScheduledJob),
-  JobRequest: requestJson(jobRequestSchema),
-  JobTerms: requestJson(jobChangeSchema),
-  ScheduleRequest: {
-    ...scheduleRequest,
-    // A PUT has the name in its path.
-    required: ["cron", "job"],
-    properties: { ...scheduleRequest.properties, job: ref("JobRequest") },
-  },
-  ScheduleChange: scheduleChange,
-  SchedulePreviewRequest: requestJson(schedulePreviewSchema),
-  QuotaChange: requestJson(quotaChangeSchema),
-  LayerTestRequest: requestJson(layerTestSchema),
-  SignIn: requestJson(signInSchema),
-  TokenRequest: requestJson(tokenRequestSchema),
-  UserRequest: requestJson(userRequestSchema),
-  UserChange: requestJson(userChangeSchema),
-  TileExportRequest: requestJson(tileExportSchema),
-  StoreCopyRequest: requestJson(storeCopyRequestSchema),
-  TruncationRequest: requestJson(truncationRequestSchema),
+  ...requests,
+  // A PUT has the name in its path.
+  ScheduleRequest: { ...requests["ScheduleRequest"], required: ["cron", "job"] },
 };
 
 const failed = {
@@ -100,21 +76,21 @@ const OF_CHANGE = [507];
 
 /** Returns the statuses of problem documents in their order: those of the operation, and those that follow from it. */
 function failuresOf({ method, about }: ApiOperation): readonly number[] {
-  const { query, openQuery, headers, body, failures = [] } = about;
+  const { query, openQuery, headers, body, openBody, failures = [] } = about;
   const hasFields = [query, openQuery, headers].some((one) => one !== undefined);
   const all = [
     ...failures,
     ...OF_ALL,
     // A GET refuses each field of its query that it does not know.
     ...(method === "GET" || hasFields ? [400] : []),
-    ...(body === undefined ? [] : OF_BODY),
+    ...((body ?? openBody) === undefined ? [] : OF_BODY),
     ...(method === "GET" ? [] : OF_CHANGE),
   ];
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
 function describe(one: ApiOperation): object {
-  const { headers = [], query, openQuery = query, body, answers } = one.about;
+  const { headers = [], query, openQuery = query, body, openBody, answers } = one.about;
   const parameters = [
     ...keyParameters(one),
     ...headers,
@@ -123,13 +99,16 @@ function describe(one: ApiOperation): object {
   return {
     ...operation(one.id, one.summary, {
       ...(parameters.length === 0 ? {} : { parameters }),
-      ...(typeof body === "string" ? { body } : {}),
+      ...(body === undefined ? {} : { body: bodyName(body) }),
       answers: answers ?? documentsOf(one.about),
       failures: failuresOf(one),
     }),
-    ...(typeof body === "object" ? { requestBody: body } : {}),
+    ...(openBody === undefined ? {} : { requestBody: openBody }),
   };
 }
+
+const bodyName = (body: NonNullable<ApiOperation["about"]["body"]>): string =>
+  typeof body === "string" ? body : (Object.keys(body)[0] ?? "");
 
 /** Returns the answers of an operation with documents, or the answer without a body. */
 function documentsOf({ answer: name, status }: ApiOperation["about"]): Exchanged["answers"] {

@@ -20,7 +20,11 @@ export const schedulePreviewOperations = [
     `POST /schedules/${PREVIEW}`,
     "previewSchedule",
     "Returns the next times and windows of a schedule without creating it",
-    { need: "read", body: "SchedulePreviewRequest", answer: "SchedulePreview" },
+    {
+      need: "read",
+      body: { SchedulePreviewRequest: schedulePreviewSchema },
+      answer: "SchedulePreview",
+    },
     async ({ clock }, { body, signal }) => {
       const requested = await body(decoderOf(schedulePreviewSchema, "preview"));
       return requested.ok ? bounded(() => previewOf(requested.value, clock, signal)) : requested;
