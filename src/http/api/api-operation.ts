@@ -45,7 +45,10 @@ interface About<S extends z.ZodObject, N extends DocumentName> {
    * `answer`: the answer has no body.
    */
   readonly answers?: Readonly<Partial<Record<number, object>>>;
-  /** The statuses of problem documents. */
+  /**
+   * The statuses of its own problem documents. The OpenAPI document adds those that follow from its query, its body, its
+   * method and its right (`openapi/openapi.ts`).
+   */
   readonly failures?: readonly number[];
 }
 

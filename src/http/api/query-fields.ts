@@ -6,7 +6,7 @@ import { type Result, refuse } from "../../lib/result.ts";
 import { checkBy, fieldName } from "../../lib/schema.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { AGE_EXPECTED, parseAge, type RequestedAge, timeOf } from "../../plan/tile-age.ts";
-import { parseId } from "../request/query.ts";
+import { ID_LIMITS, parseId } from "../request/query.ts";
 import type { Exchange } from "../resource.ts";
 
 const number = (given: unknown): unknown => (typeof given === "string" ? (parseId(given) ?? given) : given);
@@ -19,7 +19,7 @@ export const id = (expected: string) =>
   z
     .preprocess(number, z.int({ error: expected }))
     .exactOptional()
-    .meta(int64Json);
+    .meta({ ...int64Json, ...ID_LIMITS });
 
 interface WholeNumber {
   readonly least: number;

@@ -36,5 +36,8 @@ export function parseQuery(query: string): Result<Query, string> {
   return ok(found);
 }
 
+/** The limits of an id in a path or a query, of at most 15 digits: such a number is exact in JavaScript. */
+export const ID_LIMITS = { minimum: 0, maximum: 999_999_999_999_999 };
+
 /** Parses an id in a path or a query. Undefined if the text is not an id. */
 export const parseId = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);

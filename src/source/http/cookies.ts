@@ -1,4 +1,5 @@
 import type { Cookie, CookieJar } from "tough-cookie";
+import { codeOf } from "../../lib/error-code.ts";
 import type { HttpAnswer } from "../../lib/http/http-exchange.ts";
 
 /** The longest Set-Cookie header in characters. Browsers ignore names and values of more than 4,096. */
@@ -37,13 +38,18 @@ export class SourceCookies {
 }
 
 async function keepOne(jar: CookieJar, cookie: Cookie, url: URL): Promise<void> {
-  // Ignores a cookie for another server, as browsers do.
-  const kept = await jar.setCookie(cookie, url.href, { ignoreError: true });
-  if (kept !== undefined || cookie.cdomain() !== url.hostname) return;
-  // A server may set a cookie for its own host name even if that name is a public suffix, as names of containers are
-  // (RFC 6265, 5.3, step 5).
-  cookie.domain = null;
-  await jar.setCookie(cookie, url.href, { ignoreError: true });
+  try {
+    // Ignores a cookie for another server, as browsers do.
+    const kept = await jar.setCookie(cookie, url.href, { ignoreError: true });
+    if (kept !== undefined || cookie.cdomain() !== url.hostname) return;
+    // A server may set a cookie for its own host name even if that name is a public suffix, as names of containers are
+    // (RFC 6265, 5.3, step 5).
+    cookie.domain = null;
+    await jar.setCookie(cookie, url.href, { ignoreError: true });
+  } catch (error) {
+    // Ignores a cookie whose domain is no host. The library throws the error of `new URL`, in spite of `ignoreError`.
+    if (codeOf(error) !== "ERR_INVALID_URL") throw error;
+  }
 }
 
 /** Removes the oldest cookies beyond the limits. */

@@ -21,7 +21,7 @@ export const activityOperations = [
     "GET /activity",
     "listActivity",
     "Lists changes and refused requests, the newest first",
-    { query: activityQuery, answer: "Activity", failures: [400] },
+    { query: activityQuery, answer: "Activity" },
     async ({ operations }, { fields: { limit, after, q, ...filter } }) => {
       const page = { limit, ...defined({ after }) };
       const entries = await operations.activity(page, { ...filter, ...defined({ text: q }) });

@@ -18,9 +18,8 @@ export const configurationOperations = [
     "Lists the problems in the text of a configuration. Reads no variables and no files",
     {
       need: "administer",
-      openBody: { required: true, content: { "*/*": { schema: { type: "string" } } } },
+      openBody: { content: { "*/*": { schema: { type: "string" } } } },
       answer: "ConfigurationCheck",
-      failures: [413],
     },
     async ({ checkConfiguration }, { body }) => {
       const text = await body(ok);

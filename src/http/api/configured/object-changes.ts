@@ -138,7 +138,7 @@ export function objectOperations<T, N extends DocumentName>(
   const path = `/${collection}/{${key}}` as const;
   const objects = (parts: RouteOptions) => objectsOf(parts, kindOf(parts), { document, collection });
   const changes = { need: "administer", headers: [ifMatch], query: changeQuery } as const;
-  const failures = [400, 404, 409, 412, 413];
+  const failures = [404, 409, 412];
   const effect = answer(document, "ConfigurationEffect");
   return [
     operation(
@@ -175,7 +175,7 @@ export function objectOperations<T, N extends DocumentName>(
         ...changes,
         query: removalQuery,
         answers: { 200: answer("ConfigurationEffect"), ...gone },
-        failures: [400, 404, 409, 412],
+        failures: [404, 409, 412],
       },
       (parts, call) => removed(parts, objects(parts), call),
     ),

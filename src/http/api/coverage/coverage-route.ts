@@ -34,7 +34,7 @@ export const coverageOperations = [
     "GET /coverage",
     "getCoverage",
     "Returns the stored, stale, failed and recently evicted tiles of a box, and tiles that are being rendered",
-    { openQuery: coverageQuery, answer: "Coverage", failures: [400, 404] },
+    { openQuery: coverageQuery, answer: "Coverage", failures: [404] },
     async ({ operations }, exchange) => {
       const query = decodeQuery(coverageQuery, exchange);
       if (!query.ok) return query;
@@ -52,7 +52,7 @@ export const coverageOperations = [
     "GET /coverage/levels",
     "getCoverageLevels",
     "Returns how many tiles of each level are stored, stale or failed",
-    { openQuery: levelsQuery, answer: "CoverageLevels", failures: [400, 404] },
+    { openQuery: levelsQuery, answer: "CoverageLevels", failures: [404] },
     async ({ operations }, exchange) => {
       const query = decodeQuery(levelsQuery, exchange);
       if (!query.ok) return query;

@@ -75,7 +75,7 @@ export const eventsOperations = [
     {
       query: eventsQuery,
       answers: { 200: { description: "A stream", content: { "text/event-stream": { schema: { type: "string" } } } } },
-      failures: [400, 404],
+      failures: [404],
     },
     (parts, call) => streamsOf(parts)(call),
   ),

@@ -17,7 +17,7 @@ export const batchOperations = [
     "GET /batches/{id}",
     "getBatch",
     "Returns the jobs of one request as one document; with wait, when all jobs have ended or after this number of seconds",
-    { keyDescription, query: waitQuery, answer: "Batch", failures: [400, 404] },
+    { keyDescription, query: waitQuery, answer: "Batch", failures: [404] },
     async (parts, { key: id, fields: { wait }, signal }) => {
       const waitMs = wait * 1_000;
       const deadline = parts.clock.monotonicNow() + waitMs;

@@ -37,7 +37,7 @@ export const estimateOperations = [
       need: "read",
       body: { JobRequest: jobRequestSchema },
       answer: ["Estimate", "Estimates"],
-      failures: [400, 404, 409, 413, 422, 503],
+      failures: [404, 409, 422],
     },
     (parts, call) => estimate(parts, call),
   ),

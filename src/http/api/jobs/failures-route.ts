@@ -38,7 +38,7 @@ export const failureOperations = [
           content: { ...answer("Failures").content, [GEOJSON_TYPE]: { schema: { type: "object" } } },
         },
       },
-      failures: [400, 404],
+      failures: [404],
     },
     async ({ operations }, { key: id, fields: { limit, after = 0, format, crs }, headers, catalogue }) => {
       const job = await operations.job(id);

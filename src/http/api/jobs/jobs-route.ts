@@ -60,7 +60,7 @@ const idempotencyKey = {
   in: "header",
   description:
     "A second request with the same key and the same body returns the job of the first one, as long as the history has it.",
-  schema: { type: "string", minLength: 1, maxLength: LONGEST_KEY },
+  schema: { type: "string", minLength: 1, maxLength: LONGEST_KEY, pattern: "^[\\x21-\\x7e]+$" },
 };
 
 /** Returns the answer to a request that makes jobs, for the OpenAPI document. */
@@ -84,7 +84,7 @@ export const jobOperations = [
     "GET /jobs",
     "listJobs",
     "Lists jobs, the newest first",
-    { query: jobsQuery, answer: "Jobs", failures: [400, 404] },
+    { query: jobsQuery, answer: "Jobs", failures: [404] },
     async (parts, { fields }) => ok(await listJobs(parts, fields)),
   ),
   operation(
@@ -96,7 +96,7 @@ export const jobOperations = [
       headers: [idempotencyKey],
       body: { JobRequest: jobRequestSchema },
       answers: { 201: createdJobs("Job", "Jobs") },
-      failures: [400, 404, 409, 413, 422],
+      failures: [404, 409, 422],
     },
     async (parts, exchange) => {
       const body = await exchange.body(ok);
@@ -115,7 +115,7 @@ export const jobOperations = [
     "GET /jobs/{id}",
     "getJob",
     "Returns one job; with wait, when the job has ended or after this number of seconds",
-    { query: waitQuery, answer: "Job", failures: [400, 404] },
+    { query: waitQuery, answer: "Job", failures: [404] },
     async (parts, { key, fields: { wait }, signal }) => {
       const job = await waitForJob(key, wait * 1_000, parts, signal);
       return job === undefined ? refuse(unknownJob(key)) : ok(job);
@@ -125,7 +125,7 @@ export const jobOperations = [
     "PATCH /jobs/{id}",
     "changeJob",
     "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
-    { need: "operate", body: { JobTerms: jobChangeSchema }, answer: "Job", failures: [400, 404, 409, 413] },
+    { need: "operate", body: { JobTerms: jobChangeSchema }, answer: "Job", failures: [404, 409] },
     async ({ operations }, { key, body }) => {
       const terms = await body(decodeTermsChange);
       if (!terms.ok) return terms;

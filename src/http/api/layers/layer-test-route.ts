@@ -43,7 +43,7 @@ export const layerTestOperations = [
       need: "operate",
       body: { LayerTestRequest: layerTestSchema },
       answer: "LayerTest",
-      failures: [400, 404, 413, 503],
+      failures: [404],
     },
     async ({ testLayer }, { key, catalogue: { layers }, body, signal }) => {
       const layer = layers.get(key);

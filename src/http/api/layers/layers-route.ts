@@ -57,7 +57,7 @@ export const layerOperations = [
     "GET /layers",
     "listLayers",
     "Lists the layers with their grid sets, formats and parameters; the first grid set and format are the defaults",
-    { query: layersQuery, answer: ["Layers", "LayerSummaries"], failures: [400] },
+    { query: layersQuery, answer: ["Layers", "LayerSummaries"] },
     async (_, { fields, query, catalogue }) => {
       const found = pageOf([...catalogue.layers.values()], fields);
       if (!found.ok) return found;

@@ -23,9 +23,15 @@ export function requestJson(schema: z.ZodObject): JsonObject {
   };
 }
 
-/** Returns the OpenAPI parameters of query fields. */
-export const queryParameters = (schema: z.ZodObject): readonly object[] =>
-  Object.entries(schemaJson(schema).properties ?? {}).map(([name, field]) => ({ name, in: "query", schema: field }));
+/** Returns the OpenAPI parameters of query fields. An empty field counts as absent, so a required text has a character. */
+export function queryParameters(schema: z.ZodObject): readonly object[] {
+  const { properties = {}, required = [] } = schemaJson(schema);
+  return Object.entries(properties).map(([name, field]) => {
+    if (!required.includes(name) || typeof field === "boolean") return { name, in: "query", schema: field };
+    const filled = field.type === "string" ? { minLength: 1, ...field } : field;
+    return { name, in: "query", required: true, schema: filled };
+  });
+}
 
 /** Returns the JSON Schema of a value that clients send. */
 function schemaJson(schema: z.ZodType): z.core.JSONSchema.JSONSchema {

@@ -1,6 +1,7 @@
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { int64Json } from "../../../lib/document-fields.ts";
 import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
+import { ID_LIMITS } from "../../request/query.ts";
 import type { ApiOperation } from "../api-operation.ts";
 import { apiOperations } from "../api-operations.ts";
 import { documents } from "../documents/documents.ts";
@@ -55,11 +56,41 @@ function keyParameters({ path, isNumbered, about: { keyDescription } }: ApiOpera
   const [, name] = /\{(\w+)\}/.exec(path) ?? [];
   if (name === undefined) return [];
   const description = keyDescription === undefined ? {} : { description: keyDescription };
-  return [{ name, in: "path", required: true, schema: isNumbered ? int64Json : { type: "string" }, ...description }];
+  return [
+    {
+      name,
+      in: "path",
+      required: true,
+      schema: isNumbered ? { ...int64Json, ...ID_LIMITS } : { type: "string" },
+      ...description,
+    },
+  ];
+}
+
+/** The failures that each operation can have: credentials, rights, too many wrong credentials, and no state or store. */
+const OF_ALL = [401, 403, 429, 503];
+/** The failures of a body: a wrong field, the length, the charset. */
+const OF_BODY = [400, 413, 415];
+/** The failure of a change: a full disk. */
+const OF_CHANGE = [507];
+
+/** Returns the statuses of problem documents in their order: those of the operation, and those that follow from it. */
+function failuresOf({ method, about }: ApiOperation): readonly number[] {
+  const { query, openQuery, headers, body, openBody, failures = [] } = about;
+  const hasFields = [query, openQuery, headers].some((one) => one !== undefined);
+  const all = [
+    ...failures,
+    ...OF_ALL,
+    // A GET refuses each field of its query that it does not know.
+    ...(method === "GET" || hasFields ? [400] : []),
+    ...((body ?? openBody) === undefined ? [] : OF_BODY),
+    ...(method === "GET" ? [] : OF_CHANGE),
+  ];
+  return [...new Set(all)].sort((a, b) => a - b);
 }
 
 function describe(one: ApiOperation): object {
-  const { headers = [], query, openQuery = query, body, openBody, answers, failures } = one.about;
+  const { headers = [], query, openQuery = query, body, openBody, answers } = one.about;
   const parameters = [
     ...keyParameters(one),
     ...headers,
@@ -70,7 +101,7 @@ function describe(one: ApiOperation): object {
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(body === undefined ? {} : { body: bodyName(body) }),
       answers: answers ?? documentsOf(one.about),
-      ...(failures === undefined ? {} : { failures }),
+      failures: failuresOf(one),
     }),
     ...(openBody === undefined ? {} : { requestBody: openBody }),
   };

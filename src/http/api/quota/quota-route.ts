@@ -102,7 +102,7 @@ function changeOperation(method: "PUT" | "PATCH", id: string, summary: string): 
       query: quotaQuery,
       body: { QuotaChange: quotaChangeSchema },
       answer: ["Quota", "QuotaPreview"],
-      failures: [400, 404, 413],
+      failures: [404],
     },
     async ({ operations }, { fields: { dryRun }, body, catalogue, by }) => {
       const change = await body((bytes) => decodeQuota(bytes, catalogue.layers));

@@ -25,6 +25,7 @@ const window = z.preprocess(
           code === "invalid_type" ? 'an object such as {"start":"22:00","end":"06:00"}' : undefined,
       },
     )
+    .meta({ allOf: [{ anyOf: [{ required: ["start", "end"] }, { required: ["from", "to"] }] }] })
     .transform(parsedBy(windowOf)),
 );
 

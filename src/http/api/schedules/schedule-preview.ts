@@ -24,7 +24,6 @@ export const schedulePreviewOperations = [
       need: "read",
       body: { SchedulePreviewRequest: schedulePreviewSchema },
       answer: "SchedulePreview",
-      failures: [400, 413, 503],
     },
     async ({ clock }, { body, signal }) => {
       const requested = await body(decoderOf(schedulePreviewSchema, "preview"));

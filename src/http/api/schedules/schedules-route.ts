@@ -34,7 +34,7 @@ export const scheduleOperations = [
     "GET /schedules",
     "listSchedules",
     "Lists schedules by name",
-    { query: schedulesQuery, answer: "Schedules", failures: [400] },
+    { query: schedulesQuery, answer: "Schedules" },
     async ({ operations }, { fields: { runs } }) => {
       const schedules = await operations.schedules(Math.max(1, runs));
       const shown = runs === 0 ? "in a list" : "with outcomes";
@@ -50,7 +50,7 @@ export const scheduleOperations = [
       body: { ScheduleRequest: scheduleRequestSchema },
       answer: "Schedule",
       status: 201,
-      failures: [400, 409, 413],
+      failures: [409],
     },
     async ({ operations, clock }, exchange) => {
       const requested = await scheduleOf(exchange, clock);
@@ -70,7 +70,7 @@ export const scheduleOperations = [
     "GET /schedules/{name}",
     "getSchedule",
     "Returns one schedule with the outcomes of its last runs",
-    { query: schedulesQuery, answer: "Schedule", failures: [400, 404] },
+    { query: schedulesQuery, answer: "Schedule", failures: [404] },
     async ({ operations }, { key, fields: { runs } }) => {
       const view = await operations.schedule(key);
       if (view === undefined) return refuse(unknownSchedule(key));
@@ -86,7 +86,7 @@ export const scheduleOperations = [
       need: "operate",
       body: { ScheduleRequest: scheduleRequestSchema },
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
-      failures: [400, 409, 413],
+      failures: [409],
     },
     async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;
@@ -111,7 +111,7 @@ export const scheduleOperations = [
       need: "operate",
       body: { ScheduleChange: scheduleChangeSchema },
       answer: "Schedule",
-      failures: [400, 404, 409, 413],
+      failures: [404, 409],
     },
     async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;

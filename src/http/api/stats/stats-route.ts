@@ -22,7 +22,7 @@ export const statsOperations = [
     "GET /stats",
     "getStats",
     "Returns the hits, misses, bytes and latency of users' requests for tiles",
-    { query: statsQuery, answer: "Stats", failures: [400, 404] },
+    { query: statsQuery, answer: "Stats", failures: [404] },
     async ({ traffic }, { fields: { window, by, layer: name, limit } }) => {
       const { sinceMs, total, layers, series } = await traffic({ window, layer: name });
       const listed = [...layers].sort(([, a], [, b]) => requestsOf(b) - requestsOf(a)).slice(0, limit);

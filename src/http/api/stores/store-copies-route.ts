@@ -34,7 +34,7 @@ export const storeCopyOperations = [
       body: { StoreCopyRequest: storeCopyRequestSchema },
       answer: "StoreCopies",
       status: 202,
-      failures: [400, 404, 409, 413, 422],
+      failures: [404, 409, 422],
     },
     async ({ operations }, { body }) => {
       const requested = await body(decoderOf(storeCopyRequestSchema, "store copy"));

@@ -53,7 +53,7 @@ export const exportOperations = [
           'A line of JSON, {"tiles": [["z/x/y", bytes], …], "next": "z/x/y" or null, "missing", "complete"}, then the bytes',
         ),
       },
-      failures: [400, 404, 413, 422, 503],
+      failures: [404, 422],
     },
     (parts, exchange) => bounded(() => answerTo(exchange, parts)),
   ),

@@ -46,7 +46,7 @@ export const tokenOperations = [
       need: "none",
       body: { TokenRequest: tokenRequestSchema },
       answers: { 201: { ...answer("NewToken"), description: "Created" } },
-      failures: [400, 403, 409, 413],
+      failures: [409],
     },
     async ({ operations, clock }, { caller, body }) => {
       const person = personOf(caller);
@@ -73,7 +73,7 @@ export const tokenOperations = [
     "DELETE /tokens/{id}",
     "deleteToken",
     "Revokes an API token at once",
-    { need: "none", failures: [403, 404, 409] },
+    { need: "none", failures: [404, 409] },
     async ({ operations }, { key, caller }) => {
       const person = personOf(caller);
       if (!person.ok) return person;

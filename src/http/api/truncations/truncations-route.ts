@@ -56,7 +56,7 @@ export const truncationOperations = [
     "GET /truncations",
     "listTruncations",
     "Lists mass truncations, also those of the classic interface, the newest first",
-    { query: truncationsQuery, answer: "Truncations", failures: [400, 404] },
+    { query: truncationsQuery, answer: "Truncations", failures: [404] },
     async ({ operations }, { fields }) => ok({ truncations: await operations.truncations(fields) }),
   ),
   operation(
@@ -68,7 +68,7 @@ export const truncationOperations = [
       query: truncateQuery,
       body: { TruncationRequest: truncationRequestSchema },
       answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
-      failures: [400, 404, 413],
+      failures: [404],
     },
     async ({ operations }, { fields: { dryRun }, body, by, base, catalogue: { layers } }) => {
       const requested = await body(decodeTruncation);

@@ -27,7 +27,7 @@ export const usageOperations = [
     "GET /usage",
     "getUsage",
     "Returns the stored tiles and bytes, by layer",
-    { query: usageQuery, answer: "Usage", failures: [400, 404] },
+    { query: usageQuery, answer: "Usage", failures: [404] },
     async ({ operations }, { fields: { by, layer: name } }) =>
       ok(await operations.usage({ tileSets: by !== undefined, layer: name })),
   ),
@@ -35,7 +35,7 @@ export const usageOperations = [
     "GET /usage/history",
     "getUsageHistory",
     "Returns the stored tiles and bytes over the last 30 days, of all layers or of one layer",
-    { query: historyQuery, answer: "UsageHistory", failures: [400, 404] },
+    { query: historyQuery, answer: "UsageHistory", failures: [404] },
     async ({ operations, clock }, { fields: { layer: name, step, since } }) => {
       const samples = await operations.usageHistory({
         layer: name,
@@ -62,7 +62,7 @@ export const usageOperations = [
     "POST /usage/verification",
     "beginVerification",
     "Begins to compare the records with the store, while both are in use",
-    { need: "operate", query: verificationQuery, answer: "Verification", status: 202, failures: [400, 404, 409] },
+    { need: "operate", query: verificationQuery, answer: "Verification", status: 202, failures: [404, 409] },
     async (parts, { fields: { repair, layer: name } }) => {
       const begun = await parts.operations.verify({ repair, layer: name });
       return begun ? lastVerification(parts) : refuse(conflict("A verification is running; DELETE it first."));

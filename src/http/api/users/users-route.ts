@@ -76,7 +76,7 @@ export const userOperations = [
       need: "administer",
       body: { UserRequest: userRequestSchema },
       answers: { 201: { ...answer("User"), description: "Created" } },
-      failures: [400, 403, 409, 413],
+      failures: [409],
     },
     ({ operations }, call) => addUser(operations, call),
   ),
@@ -85,14 +85,14 @@ export const userOperations = [
     "changeUser",
     "Changes the password or roles of a user in the state database, and ends the user's sessions",
     // Any user may change their own password.
-    { need: "none", body: { UserChange: userChangeSchema }, answer: "User", failures: [400, 403, 404, 409, 413, 429] },
+    { need: "none", body: { UserChange: userChangeSchema }, answer: "User", failures: [404, 409] },
     (parts, call) => changeUser(parts, call.key, call),
   ),
   operation(
     "DELETE /users/{name}",
     "deleteUser",
     "Removes a user from the state database, with the user's tokens and sessions",
-    { need: "administer", failures: [403, 404, 409] },
+    { need: "administer", failures: [404, 409] },
     async ({ operations }, { key, caller }) => {
       if (isToken(caller)) return refuse(PERSON_NEEDED);
       const deleted = await operations.deleteUser(key);
