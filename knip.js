@@ -9,6 +9,7 @@ export default {
     "ui/main.tsx",
     "site/site.ts",
     "test/**/*.test.ts",
+    "test/mutation/{vitest.config.ts,ignore-messages.mjs}",
     "src/**/*.test.ts",
     "ui/**/*.test.ts",
   ],
@@ -37,5 +38,5 @@ export default {
     "nsenter",
     "runuser",
   ],
-  ignoreDependencies: ["leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
+  ignoreDependencies: ["@stryker-mutator/vitest-runner", "leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
 };
