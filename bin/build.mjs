@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import { buildConsole } from "./build-console.mjs";
 import { copyDataFiles, DATA_PACKAGES } from "./data-files.mjs";
 import { ENTRY_POINTS, LAUNCHER } from "./entry-points.mjs";
+import { componentsOf, installedFolders, sbomOf } from "./sbom.mjs";
 import { folderOf, licencesOf, packagesOf } from "./third-party.mjs";
 import { warmCode } from "./warm-code.mjs";
 
@@ -91,7 +92,14 @@ for (const name of ENTRY_POINTS.map((entryPoint) => basename(entryPoint, ".ts"))
 }
 const consoleMetafile = await buildConsole(root, `${outdir}/ui`);
 copyDataFiles(fileURLToPath(new URL(`../${outdir}/data`, import.meta.url)));
+/** Returns the folders of packages whose code other packages have in their bundles, as the source maps tell. */
+const bundledByOthers = () =>
+  readdirSync(`${root}${outdir}/code`)
+    .filter((name) => name.endsWith(".map"))
+    .flatMap((name) => JSON.parse(readFileSync(`${root}${outdir}/code/${name}`, "utf8")).sources)
+    .flatMap((source) => /node_modules\/(?:@[^/]+\/)?[^/]+(?!.*node_modules\/)/.exec(source)?.[0] ?? []);
 const packages = [
+  ...bundledByOthers(),
   ...builds.flatMap(({ metafile }) => packagesOf(metafile)),
   ...packagesOf(consoleMetafile),
   ...DATA_PACKAGES.map((name) => folderOf(root, name)),
@@ -101,5 +109,11 @@ const packages = [
 writeFileSync(
   fileURLToPath(new URL(`../${outdir}/THIRD-PARTY-LICENSES.txt`, import.meta.url)),
   licencesOf(root, packages),
+);
+const read = (name) => JSON.parse(readFileSync(`${root}${name}`, "utf8"));
+const lock = read("package-lock.json");
+writeFileSync(
+  `${root}sbom.cdx.json`,
+  sbomOf(read("package.json"), componentsOf(lock, [...packages, ...installedFolders(lock)])),
 );
 await warmCode();

@@ -1,5 +1,6 @@
 // Builds the Debian package: node packaging/debian/build.mjs [--arch amd64|arm64] [--out DIRECTORY] [--version VERSION]
-// It needs dpkg-deb and npm. The package has the built program and the npm packages that it needs, as the lock has them.
+// [--package FILE]. It needs dpkg-deb and npm. The package has the built program (FILE, otherwise what `npm pack` makes)
+// and the npm packages that it needs, as the lock has them. With SOURCE_DATE_EPOCH no file is younger than that.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,44 +20,40 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
+import { installProgram, PROCESSORS } from "../install-program.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const here = fileURLToPath(new URL(".", import.meta.url));
-const NPM_PROCESSOR = { amd64: "x64", arm64: "arm64" };
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const { values } = parseArgs({
   options: {
     arch: { type: "string", default: "amd64" },
     out: { type: "string", default: "." },
     version: { type: "string", default: manifest.version },
+    package: { type: "string" },
   },
 });
 const { arch, version } = values;
-const processor = NPM_PROCESSOR[arch];
+const processor = PROCESSORS[arch];
 if (processor === undefined)
-  throw new Error(`--arch: expected one of ${Object.keys(NPM_PROCESSOR).join(", ")}, got ${arch}`);
+  throw new Error(`--arch: expected one of ${Object.keys(PROCESSORS).join(", ")}, got ${arch}`);
 
 const run = (command, args, options = {}) =>
   execFileSync(command, args, { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8", ...options });
 
-/** Fills usr/lib/nuthatch: what `npm pack` has, and its packages for the processor of the Debian package. */
+/** Returns the path of the package that `npm pack` makes in a directory. */
+function packed(directory) {
+  const [{ filename }] = JSON.parse(
+    run("npm", ["pack", "--json", "--silent", "--pack-destination", directory], { cwd: root }),
+  );
+  return join(directory, filename);
+}
+
+/** Fills usr/lib/nuthatch. */
 function addProgram(stage) {
   const work = mkdtempSync(join(tmpdir(), "nuthatch-pack-"));
   try {
-    const [packed] = JSON.parse(run("npm", ["pack", "--json", "--silent", "--pack-destination", work], { cwd: root }));
-    const program = join(stage, "usr/lib/nuthatch");
-    mkdirSync(program, { recursive: true });
-    run("tar", ["-xzf", join(work, packed.filename), "-C", program, "--strip-components=1", "--no-same-owner"]);
-    const lock = join(program, "package-lock.json");
-    copyFileSync(join(root, "package-lock.json"), lock);
-    const platform = ["--os=linux", `--cpu=${processor}`, "--libc=glibc"];
-    const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-    run("npm", ["ci", "--omit=dev", "--ignore-scripts", ...platform, ...quiet], { cwd: program });
-    rmSync(lock);
-    // The lock does not say of all packages for which library of C they are.
-    for (const folder of ["@img", "@libsql"].map((scope) => join(program, "node_modules", scope)))
-      for (const name of readdirSync(folder))
-        if (name.includes("musl")) rmSync(join(folder, name), { recursive: true });
+    installProgram(values.package ?? packed(work), processor, join(stage, "usr/lib/nuthatch"));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -138,7 +135,8 @@ try {
   run("chmod", ["-R", "u+rwX,go+rX,go-w", stage]);
   mkdirSync(resolve(values.out), { recursive: true });
   const file = join(resolve(values.out), `nuthatch_${version}_${arch}.deb`);
-  run("dpkg-deb", ["--root-owner-group", "-Zxz", "--build", stage, file]);
+  // One thread, because the bytes differ with their number.
+  run("dpkg-deb", ["--root-owner-group", "-Zxz", "--threads-max=1", "--build", stage, file]);
   process.stdout.write(`${file}\n`);
 } finally {
   rmSync(stage, { recursive: true, force: true });

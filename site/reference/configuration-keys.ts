@@ -47,7 +47,7 @@ export function configurationKeysPage(): string {
 
 ${GENERATED}
 
-Every key of [the configuration file](configuration.md), with its type, default and meaning. \`[]\` stands for each entry of a list. A key without a default is absent by default; a key marked "required" must be there. All keys exist since version 0.1.0, the first one.
+Every key of [the configuration file](configuration.md), with its type, default and meaning. \`[]\` stands for each entry of a list. A key without a default is absent by default; a key marked "required" must be there. All keys exist since version 1.0.0, the first one.
 
 Keys outside of lists have a variable of the environment, which wins over the file. A list, or a map, is JSON text there.
 

@@ -1,6 +1,7 @@
 import { commandsPage } from "./commands.ts";
 import { configurationKeysPage } from "./configuration-keys.ts";
 import { gridSetsPage } from "./grid-sets.ts";
+import { hardeningPage } from "./hardening.ts";
 import { httpApiPages } from "./http-api.ts";
 import { readmeOfTests } from "./tests.ts";
 
@@ -11,6 +12,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ["docs/reference/configuration-keys.md", configurationKeysPage()],
     ["docs/reference/commands.md", await commandsPage()],
     ["docs/reference/grid-sets.md", gridSetsPage()],
+    ["docs/reference/hardening.md", hardeningPage()],
     ...api,
     ["test/README.md", readmeOfTests()],
   ]);

@@ -40,6 +40,7 @@ test("50,000 entries are kept, none is lost between two writes, and old ones go"
     db,
     clock,
     state: { fault: (error) => expect(error).toBeUndefined() },
+    keepDays: () => 90,
     written: () => {},
   });
   for (let n = 0; n < 50_003; n++) await service.recordActivity(entry(n));
@@ -56,6 +57,7 @@ test.skipIf(inPostgres)("entries stay when the next id is raised, as after a res
     db,
     clock: new ManualClock(0),
     state: { fault: (error) => expect(error).toBeUndefined() },
+    keepDays: () => 90,
     written: () => {},
   });
   await service.recordActivity(entry(1));
@@ -70,6 +72,7 @@ test("a filter finds entries behind many others, page by page", async () => {
     db,
     clock: new ManualClock(0),
     state: { fault: (error) => expect(error).toBeUndefined() },
+    keepDays: () => 90,
     written: () => {},
   });
   const rare = { user: "Anna", path: "/rest/seed/WS:roads.json", reason: "no such level", detail: "seed of roads" };

@@ -20,7 +20,7 @@ const WRITE_MS = 250;
 const MOST_WAITING = 10_000;
 const INSERTED_AT_ONCE = 100;
 const MOST_ENTRIES = 50_000;
-const LONGEST_MS = 90 * 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** A request for a change or a log-in, and its result. */
 export interface ActivityEntry {
@@ -58,6 +58,8 @@ const SLICE = 2_000;
 
 export interface ActivityParts extends Pick<ServiceParts, "db" | "clock"> {
   readonly state: Pick<StateWriter, "fault">;
+  /** Returns the days after which an entry is deleted. */
+  readonly keepDays: () => number;
   /** Called with each entry after its write. */
   readonly written: (entry: ActivityRow) => void;
 }
@@ -147,7 +149,7 @@ export class ActivityService {
         `DELETE FROM activity WHERE time_ms < ?
            OR id <= (SELECT id FROM activity ORDER BY id DESC LIMIT 1 OFFSET ${MOST_ENTRIES})`,
       )
-      .run(this.#parts.clock.now() - LONGEST_MS);
+      .run(this.#parts.clock.now() - this.#parts.keepDays() * DAY_MS);
     return rows;
   }
 }

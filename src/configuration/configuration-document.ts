@@ -72,6 +72,8 @@ export function configurationDocument(configuration: Configuration): Content {
     diskQuota: { count: configuration.eviction.count, ...configuration.diskQuota },
     eviction: evictionDocument(configuration.eviction),
     jobs: configuration.jobs,
+    activity: configuration.activity,
+    log: configuration.log,
     compat: configuration.compat,
     serviceInformation: configuration.serviceInformation,
     state: stateDocument(configuration.state),

@@ -9,6 +9,7 @@ import type { QuotaConfiguration } from "../quota/configuration/quota-configurat
 import type { StateOptions } from "../state/state-options.ts";
 import type { StoreOptions } from "../store/store-options.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
+import type { ActivityOptions, LogOptions } from "./fields/configuration-schema.ts";
 import type { CompatOptions, ServerOptions } from "./fields/server-schema.ts";
 import type { ReadXmlFile } from "./geowebcache/directory.ts";
 import type { ConfiguredObject } from "./gwc/configured-object.ts";
@@ -51,6 +52,8 @@ export interface Configuration {
   /** The included files that have grid sets and stores, by `overriddenKey`. */
   readonly includedIn: ReadonlyMap<string, string>;
   readonly jobs: JobOptions;
+  readonly activity: ActivityOptions;
+  readonly log: LogOptions;
   readonly compat: CompatOptions;
   readonly serviceInformation: ServiceInformation;
   readonly state: StateOptions;

@@ -29,6 +29,8 @@ export interface CoordinatorParts extends Pick<ServiceParts, "db" | "catalogue" 
   /** The file of GeoWebCache that has the quota. Absent without GeoWebCache's files. */
   readonly quotaFile?: QuotaFile | undefined;
   readonly eviction: () => EvictionOptions;
+  /** The days for which the record of activity has an entry. */
+  readonly activityDays: () => number;
   /** How long mass truncations can be undone. */
   readonly undoSeconds: () => number;
   /** As `LayerStoresParts.locations`. Absent if all tiles are in the default store. */

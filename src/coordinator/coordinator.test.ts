@@ -126,6 +126,7 @@ function live(
       floors: [],
     }),
     sharedStore: () => false,
+    activityDays: () => 90,
     undoSeconds: () => 0,
     boot: "boot",
     clock: machineClock,

@@ -123,6 +123,9 @@ const ROWS = [
   [1, 2],
 ] as const;
 
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
 /** Returns the colours of a part and the index of each pixel. Undefined if the part has more than 256 colours. */
 function coloursOf(raster: Raster, cut: Cut): Colours | undefined {
   const { channels, data } = raster;
@@ -130,11 +133,21 @@ function coloursOf(raster: Raster, cut: Cut): Colours | undefined {
   const list: number[] = [];
   if (indexMemory.byteLength < cut.width * cut.height) indexMemory = new Uint8Array(cut.width * cut.height);
   const indexes = indexMemory;
+  const pixels = bufferOf(data);
+  const rowBytes = cut.width * channels;
   let last = NO_COLOUR;
   let lastIndex = 0;
   for (const [first, step] of ROWS) {
+    // The nearest row above that an earlier round of the loops has read.
+    const before = first === 0 ? step : first;
     for (let y = first; y < cut.height; y += step) {
       let at = pixelAt(raster, cut.left, cut.top + y);
+      const above = y < before ? at : pixelAt(raster, cut.left, cut.top + y - before);
+      // Rows of one colour are frequent. Comparing them is compiled code, also in a renderer that has just started.
+      if (above < at && pixels.compare(pixels, above, above + rowBytes, at, at + rowBytes) === 0) {
+        indexes.copyWithin(y * cut.width, (y - before) * cut.width, (y - before + 1) * cut.width);
+        continue;
+      }
       for (let out = y * cut.width; out < (y + 1) * cut.width; at += channels, out++) {
         const colour = colourAt(data, at, channels);
         if (colour !== last) {
@@ -161,16 +174,18 @@ function palette(cut: Cut, { list, indexes }: Colours, compression: PngCompressi
   const perByte = 8 / depth;
   const stride = Math.ceil(cut.width / perByte) + 1;
   const rows = rowsIn(stride * cut.height).fill(0);
-  for (let y = 0, from = 0; y < cut.height; y++) {
+  const pixels = bufferOf(indexes);
+  for (let y = 0; y < cut.height; y++) {
+    const from = y * cut.width;
     const row = y * stride + 1;
-    if (depth === 8) {
-      rows.set(indexes.subarray(from, from + cut.width), row);
-      from += cut.width;
-      continue;
-    }
-    for (let x = 0; x < cut.width; x++, from++) {
-      const byte = row + Math.floor(x / perByte);
-      rows[byte] = (rows[byte] ?? 0) | ((indexes[from] ?? 0) << (8 - depth * ((x % perByte) + 1)));
+    if (depth === 8) rows.set(indexes.subarray(from, from + cut.width), row);
+    else if (y > 0 && pixels.compare(pixels, from - cut.width, from, from, from + cut.width) === 0)
+      rows.copyWithin(row, row - stride, row - 1);
+    else {
+      for (let x = 0; x < cut.width; x++) {
+        const byte = row + Math.floor(x / perByte);
+        rows[byte] = (rows[byte] ?? 0) | ((indexes[from + x] ?? 0) << (8 - depth * ((x % perByte) + 1)));
+      }
     }
   }
   const entries = new Uint8Array(list.length * 3);

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { runProgram } from "../../test/support/server/run-program.ts";
 
 function temporary(): string {
@@ -12,7 +13,7 @@ function temporary(): string {
 
 async function version(folder: string): Promise<void> {
   const { code, stdout, stderr } = await runProgram(["--version"], { env: { NUTHATCH_CODE_CACHE: folder } });
-  expect([code, stdout, stderr]).toEqual([0, "0.1.0\n", ""]);
+  expect([code, stdout, stderr]).toEqual([0, `${manifest.version}\n`, ""]);
 }
 
 test("the first process of a kind writes a code cache, and the next ones leave it alone", async () => {

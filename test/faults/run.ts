@@ -2,17 +2,24 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chanceOf } from "../soak/chance.ts";
 import { startDatedMap } from "../support/upstream/dated-map.ts";
+import { exitWithUsage } from "../support/usage.ts";
 import { countsMessages, type Fault, isMode, MODES, type Mode, type Operation } from "./control.ts";
 import { endServices } from "./places.ts";
 import { canRun, faultText, type Outcome, run } from "./runner.ts";
 import type { Scenario } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-/*
- * npm run faults [-- --scenario NAME --mode MODE --at N --code EIO --each K --seed S --count]
- * Without options: each scenario, each mode, each operation. `--each K`: at most K operations of each scenario and mode, of as many
- * kinds as possible, drawn by the seed. `--count`: only counts the operations, for `operations.json`. `--program PATH`: of another build.
- */
+exitWithUsage(`npm run faults [-- OPTION…]
+
+Repeats each scenario with a fault at each of its operations. Without options: each scenario, mode and operation.
+
+--scenario NAME  only this scenario
+--mode MODE      only this kind of fault: ${MODES.join(", ")}
+--at N           only the operation N, and --code EIO its error
+--each K         at most K operations of each scenario and mode, of as many kinds as possible, drawn by --seed S
+--count          only counts the operations, for operations.json
+--program PATH   the program of another build
+--log            prints the log of each server`);
 
 const { values } = parseArgs({
   options: {

@@ -3,12 +3,15 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { exitWithUsage } from "../support/usage.ts";
 import { readSabotages, type Sabotage } from "./sabotages.ts";
 
-/*
- * `npm run sabotage [-- NAME…]`: applies each patch to a copy of the sources, and runs the tests that the patch names.
- * Ends well if the tests pass without the patches, and each patch makes an assertion fail. NAME is a part of a name.
- */
+exitWithUsage(`npm run sabotage [-- NAME…]
+
+Applies each patch of test/sabotage/patches to a copy of the sources, and runs the tests that the patch names.
+Ends well if the tests pass without the patches, and each patch makes an assertion fail.
+
+NAME  a part of the name of a patch, such as ledger/ or quota/pinned. Default: all patches`);
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const WORKERS = 2;
@@ -87,7 +90,13 @@ function isFound(scratch: string, { name, file, tests }: Sabotage): boolean {
 }
 
 const names = process.argv.slice(2);
-const sabotages = readSabotages().filter(({ name }) => names.length === 0 || names.some((part) => name.includes(part)));
+const all = readSabotages();
+const unknown = names.find((part) => !all.some(({ name }) => name.includes(part)));
+if (unknown !== undefined) {
+  console.error(`no patch has ${JSON.stringify(unknown)} in its name: ${all.map(({ name }) => name).join(", ")}`);
+  process.exit(2);
+}
+const sabotages = all.filter(({ name }) => names.length === 0 || names.some((part) => name.includes(part)));
 const scratch = mkdtempSync(join(tmpdir(), "nuthatch-sabotage-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 process.on("SIGINT", () => process.exit(130));

@@ -247,6 +247,7 @@ export class CoordinatorHost {
       initialQuota: () => this.#configuration.diskQuota,
       quotaFile: await quotaFileOf(this.#configuration),
       eviction: () => this.#configuration.eviction,
+      activityDays: () => this.#configuration.activity.keepDays,
       undoSeconds: () => this.#configuration.store.undoSeconds,
       storeLocations: (only) => storeLocations(this.#configuration, only),
       firstLocation,

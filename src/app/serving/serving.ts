@@ -90,7 +90,12 @@ export class Serving implements ServingProcesses {
     // The nodes of a cluster count wrong attempts together.
     const shared = node === undefined ? undefined : core;
     this.#authenticator = new Authenticator(configuration.users, { clock, random }, tokenUsed, shared);
-    this.#changes = new ChangeLog(log, (entry) => operations.recordActivity(entry), clock);
+    this.#changes = new ChangeLog(
+      log,
+      (entry) => operations.recordActivity(entry),
+      clock,
+      () => this.#configuration.log,
+    );
     this.#tiles = new ServedTiles({
       configuration: () => this.#configuration,
       catalogue: () => this.#catalogue,

@@ -54,6 +54,18 @@ export const WebhookSchema = map({
   secret: text.describe("The key of the signature of each delivery."),
 });
 
+const LogSchema = map({
+  maskAddresses: flag
+    .default(false)
+    .describe(
+      "The log and the record of activity have the network of a client instead of its address: the first 24 bits of IPv4, 48 of IPv6.",
+    ),
+});
+
+const ActivitySchema = map({
+  keepDays: whole(1, 36_500).default(90).describe("The days for which the record of activity has a change."),
+});
+
 const ConfigSchema = map({
   writable: flag
     .default(false)
@@ -85,6 +97,8 @@ export const ConfigurationSchema = map({
   diskQuota: DiskQuotaSchema.prefault({}).describe("The quota in force until a request sets a quota."),
   eviction: EvictionSchema.prefault({}).describe("How clean-ups keep the quota, and the tiles that they do not evict."),
   jobs: JobsSchema.prefault({}).describe("Limits of jobs and of their history."),
+  activity: ActivitySchema.prefault({}).describe("The record of changes and refused requests."),
+  log: LogSchema.prefault({}).describe("What the log says about clients."),
   compat: CompatSchema.prefault({}).describe("Compatibility with older clients."),
   serviceInformation: ServiceInformationSchema.prefault({}).describe("The description of the server in capabilities."),
   state: StateSchema.prefault({}).describe("The database of jobs, usage and accounts."),
@@ -95,4 +109,6 @@ export const ConfigurationSchema = map({
 });
 
 export type ConfigurationDocument = z.output<typeof ConfigurationSchema>;
+export type LogOptions = ConfigurationDocument["log"];
+export type ActivityOptions = ConfigurationDocument["activity"];
 export type WebhookDocument = ConfigurationDocument["webhooks"][number];

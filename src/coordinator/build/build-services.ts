@@ -82,6 +82,7 @@ export function buildServices(context: ServiceContext) {
     sessions,
     activity: new ActivityService({
       ...context,
+      keepDays: context.activityDays,
       written: (entry) => publish({ kind: "activity", entry }),
     }),
     accounts: new AccountService({ ...context, sessions }),

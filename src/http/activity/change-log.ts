@@ -10,6 +10,7 @@ import type { Checked } from "../auth/credentials.ts";
 import { refusalOfHeader } from "../auth/rights.ts";
 import { STATUS } from "../errors.ts";
 import type { Answer } from "../reply.ts";
+import { maskedAddress } from "../request/masked-address.ts";
 import { requestIdOf } from "../request/request.ts";
 import { MOST_DETAIL } from "./activity-detail.ts";
 
@@ -73,6 +74,7 @@ export class ChangeLog {
   readonly #log: Logger;
   readonly #record: (entry: ActivityEntry) => Promise<void>;
   readonly #clock: Clock;
+  readonly #options: () => { readonly maskAddresses: boolean };
   readonly #more: RepeatedLog;
   /** Lines of refused requests in the current minute, by address. */
   readonly #lines = new LRUCache<string, number>({ max: MOST_ADDRESSES });
@@ -81,7 +83,14 @@ export class ChangeLog {
   #allLines = 0;
   #minute = 0;
 
-  constructor(log: Logger, record: (entry: ActivityEntry) => Promise<void>, clock: Clock) {
+  /** @param options called for each line, because a reload may change them */
+  constructor(
+    log: Logger,
+    record: (entry: ActivityEntry) => Promise<void>,
+    clock: Clock,
+    options: () => { readonly maskAddresses: boolean },
+  ) {
+    this.#options = options;
     this.#log = log;
     this.#record = record;
     this.#clock = clock;
@@ -104,14 +113,26 @@ export class ChangeLog {
     this.#clock.soon(() => this.#write(change));
   }
 
-  #write({ requestId, user: name, address, method, path, status, refusal, jobId, detail, ms }: AnsweredChange): void {
+  #write({
+    requestId,
+    user: name,
+    address: of,
+    method,
+    path,
+    status,
+    refusal,
+    jobId,
+    detail,
+    ms,
+  }: AnsweredChange): void {
     const user = name?.slice(0, MOST_NAME) ?? null;
+    const address = this.#options().maskAddresses ? maskedAddress(of) : of;
     const about = { requestId, user, address, method, path, status };
     const reason = refusal === undefined ? null : refusalMessage(refusal).slice(0, MOST_REASON);
     if (refusal === undefined) {
       const fields = { ...about, ms: Math.round(ms * 10) / 10, ...(jobId === undefined ? {} : { jobId }) };
       this.#log.info("a request for a change was answered", fields);
-    } else if (this.#hasLine(address)) {
+    } else if (this.#hasLine(of)) {
       this.#log.warn(refusal.logIn === undefined ? "a change was refused" : "a log-in was refused", {
         ...about,
         reason,

@@ -32,8 +32,10 @@ interface About<S extends z.ZodObject, N extends DocumentName> {
   /** The headers, and the description of the value in the path if it has one. */
   readonly headers?: readonly object[];
   readonly keyDescription?: string;
-  /** The name of the request document, or the OpenAPI description of another body. */
-  readonly body?: string | object;
+  /** The schema of the request document under its name, or the name of a document that answers have too. */
+  readonly body?: Readonly<Record<string, z.ZodObject>> | DocumentName;
+  /** The OpenAPI description of a body without such a document. */
+  readonly openBody?: object;
   /** The document of the answer, or the documents of which the answer is one. */
   readonly answer?: N | readonly N[];
   /** The status of an answer with such a document. Absent: 200. */

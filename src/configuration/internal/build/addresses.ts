@@ -1,11 +1,5 @@
 import type { Path, Problems } from "../read/problems.ts";
 
-/** Returns whether only this machine can reach an address. */
-export function isLoopback(host: string): boolean {
-  const plain = host.toLowerCase();
-  return plain === "localhost" || plain === "::1" || /^(?:::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
-}
-
 /** An ampersand as XML and HTML write it: `&amp;`, `&#38;` or `&#x26;`. */
 const ESCAPED_AMPERSAND = /&(?:amp|#0*38|#x0*26);/i;
 

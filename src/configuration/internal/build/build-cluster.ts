@@ -1,8 +1,8 @@
+import { isLoopback } from "../../../lib/http/loopback.ts";
 import { isShareable, type StoreOptions } from "../../../store/store-options.ts";
 import type { ClusterOptions } from "../../cluster-options.ts";
 import type { Problems } from "../read/problems.ts";
 import type { Document } from "../read/read-document.ts";
-import { isLoopback } from "./addresses.ts";
 
 const SHORT_SECRET = 16;
 

@@ -2,6 +2,7 @@ import type { GridSet } from "../../../grid/grid-set.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { withDigest } from "../../../layer/layer-digest.ts";
 import { asLayerName } from "../../../layer/tile-set.ts";
+import { isLoopback } from "../../../lib/http/loopback.ts";
 import { unknownLayer } from "../../../lib/text/nearest.ts";
 import { tilesDirectory } from "../../../store/open-store.ts";
 import type { Configuration, GeoWebCacheOptions } from "../../configuration.ts";
@@ -13,7 +14,6 @@ import type { Origin } from "../../problem.ts";
 import { checkIncluded } from "../read/check-included.ts";
 import type { Origins, Path, Problems } from "../read/problems.ts";
 import { type Document, readDocument } from "../read/read-document.ts";
-import { isLoopback } from "./addresses.ts";
 import { readArcgisCaches } from "./arcgis-caches.ts";
 import { archiveInspector } from "./archives.ts";
 import { buildCluster, clusterStores } from "./build-cluster.ts";
@@ -97,7 +97,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
   const stores = cluster === undefined ? built : clusterStores(built, document, problems);
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
   const users = await buildUsers(document, { ...input, file, more: directory?.users ?? [] }, problems, warnings);
-  const { server, jobs, compat, serviceInformation, store } = document;
+  const { server, jobs, activity, log, compat, serviceInformation, store } = document;
   const { count, ...diskQuota } = document.diskQuota;
   if (
     !input.textOnly &&
@@ -131,6 +131,8 @@ export async function build(content: unknown, building: Building): Promise<Confi
     includedIn: includedIn(document, building.origins),
     layerOrigins: layerOrigins(demo ? [] : (document.layers ?? []), building),
     jobs,
+    activity,
+    log,
     compat,
     serviceInformation,
     state: buildState(document.state, problems),

@@ -75,6 +75,8 @@ export function readDocument(content: unknown, reading: Reading): Document {
     diskQuota: section("diskQuota", SECTIONS.diskQuota),
     eviction: section("eviction", SECTIONS.eviction),
     jobs: section("jobs", SECTIONS.jobs),
+    activity: section("activity", SECTIONS.activity),
+    log: section("log", SECTIONS.log),
     compat: section("compat", SECTIONS.compat),
     serviceInformation: section("serviceInformation", SECTIONS.serviceInformation),
     state: section("state", SECTIONS.state),

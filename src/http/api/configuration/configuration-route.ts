@@ -18,7 +18,7 @@ export const configurationOperations = [
     "Lists the problems in the text of a configuration. Reads no variables and no files",
     {
       need: "administer",
-      body: { required: true, content: { "*/*": { schema: { type: "string" } } } },
+      openBody: { required: true, content: { "*/*": { schema: { type: "string" } } } },
       answer: "ConfigurationCheck",
       failures: [413],
     },

@@ -132,7 +132,7 @@ const ANY_OBJECT = { required: true, content: { "application/json": { schema: { 
 export function objectOperations<T, N extends DocumentName>(
   [collection, key]: readonly [collection: string, key: string],
   document: N,
-  { summary, keys }: { readonly summary: string; readonly keys?: string },
+  { summary, keys }: { readonly summary: string; readonly keys?: keyof Documents },
   kindOf: (parts: RouteOptions) => ChangedKind<T, N>,
 ): readonly ApiOperation[] {
   const path = `/${collection}/{${key}}` as const;
@@ -152,14 +152,19 @@ export function objectOperations<T, N extends DocumentName>(
       `PUT ${path}`,
       `put${document}`,
       "Creates or replaces an object that was made over HTTP: the keys of the configuration",
-      { ...changes, body: keys ?? ANY_OBJECT, answers: { 200: effect, 201: created(document) }, failures },
+      {
+        ...changes,
+        ...(keys === undefined ? { openBody: ANY_OBJECT } : { body: keys }),
+        answers: { 200: effect, 201: created(document) },
+        failures,
+      },
       (parts, call) => changed(parts, objects(parts), call, "PUT"),
     ),
     operation(
       `PATCH ${path}`,
       `change${document}`,
       "Changes single keys of an object that was made over HTTP (RFC 7396)",
-      { ...changes, body: ANY_OBJECT, answers: { 200: effect }, failures },
+      { ...changes, openBody: ANY_OBJECT, answers: { 200: effect }, failures },
       (parts, call) => changed(parts, objects(parts), call, "PATCH"),
     ),
     operation(

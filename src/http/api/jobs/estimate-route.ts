@@ -9,6 +9,7 @@ import { ClientGone } from "../../request/request.ts";
 import type { Exchange, RouteOptions } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
+import { jobRequestSchema } from "./job-document.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
 import { planRequested } from "./jobs-route.ts";
 
@@ -34,7 +35,7 @@ export const estimateOperations = [
     "Estimates the tiles, bytes and time of a job, or the space that a truncate frees; null: unknown",
     {
       need: "read",
-      body: "JobRequest",
+      body: { JobRequest: jobRequestSchema },
       answer: ["Estimate", "Estimates"],
       failures: [400, 404, 409, 413, 422, 503],
     },

@@ -25,6 +25,7 @@ import { type ApiOperation, detailed, json, noContent, numberedOperation, operat
 import type { Documents } from "../documents/documents.ts";
 import { created } from "../openapi/openapi-parts.ts";
 import { id, layer, moment, msOf, page, yesOrNo } from "../query-fields.ts";
+import { jobChangeSchema, jobRequestSchema } from "./job-document.ts";
 import { decodeJobBody, type RequestedJob, type RequestedJobs } from "./job-request-codec.ts";
 import { decodeTermsChange } from "./job-terms-codec.ts";
 import { waitForJob, waitQuery } from "./wait-for-job.ts";
@@ -93,7 +94,7 @@ export const jobOperations = [
     {
       need: "operate",
       headers: [idempotencyKey],
-      body: "JobRequest",
+      body: { JobRequest: jobRequestSchema },
       answers: { 201: createdJobs("Job", "Jobs") },
       failures: [400, 404, 409, 413, 422],
     },
@@ -124,7 +125,7 @@ export const jobOperations = [
     "PATCH /jobs/{id}",
     "changeJob",
     "Changes the terms of an unfinished job. Absent fields stay unchanged, null sets the default",
-    { need: "operate", body: "JobTerms", answer: "Job", failures: [400, 404, 409, 413] },
+    { need: "operate", body: { JobTerms: jobChangeSchema }, answer: "Job", failures: [400, 404, 409, 413] },
     async ({ operations }, { key, body }) => {
       const terms = await body(decodeTermsChange);
       if (!terms.ok) return terms;

@@ -39,7 +39,12 @@ export const layerTestOperations = [
     "POST /layers/{layer}/test",
     "testLayer",
     "Renders one tile now without storing it, and returns the request to the upstream and its answer",
-    { need: "operate", body: "LayerTestRequest", answer: "LayerTest", failures: [400, 404, 413, 503] },
+    {
+      need: "operate",
+      body: { LayerTestRequest: layerTestSchema },
+      answer: "LayerTest",
+      failures: [400, 404, 413, 503],
+    },
     async ({ testLayer }, { key, catalogue: { layers }, body, signal }) => {
       const layer = layers.get(key);
       if (layer === undefined) return refuse(unknownLayer(key, layers));

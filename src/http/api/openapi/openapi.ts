@@ -4,48 +4,24 @@ import { SESSION_COOKIE } from "../../auth/session-cookie.ts";
 import type { ApiOperation } from "../api-operation.ts";
 import { apiOperations } from "../api-operations.ts";
 import { documents } from "../documents/documents.ts";
-import { jobChangeSchema, jobRequestSchema } from "../jobs/job-document.ts";
-import { layerTestSchema } from "../layers/layer-test-route.ts";
-import { quotaChangeSchema } from "../quota/quota-route.ts";
-import { scheduleChangeSchema, schedulePreviewSchema, scheduleRequestSchema } from "../schedules/schedule-document.ts";
-import { signInSchema } from "../session/session-route.ts";
-import { storeCopyRequestSchema } from "../stores/store-copies-route.ts";
-import { tileExportSchema } from "../tiles/export-route.ts";
-import { tokenRequestSchema } from "../tokens/tokens-route.ts";
-import { truncationRequestSchema } from "../truncations/truncations-route.ts";
-import { userChangeSchema, userRequestSchema } from "../users/users-route.ts";
 import { documentsJson, queryParameters, requestJson } from "./openapi-json.ts";
 import { answer, created, gone, ref } from "./openapi-parts.ts";
 
-const scheduleRequest = requestJson(scheduleRequestSchema);
-
-const change = requestJson(scheduleChangeSchema);
-const scheduleChange = { ...change, properties: { ...change.properties, job: ref("JobRequest") } };
+/** The schemas of the request documents of all operations, by their names. */
+const requests: Readonly<Record<string, object>> = Object.fromEntries(
+  apiOperations.flatMap(({ about: { body } }) =>
+    typeof body === "object" ? Object.entries(body).map(([name, schema]) => [name, requestJson(schema)]) : [],
+  ),
+);
 
 /** All schemas, by the names that references use. */
 const schemas = {
   ...documentsJson(documents),
   // A client may send this document back, so its fields may be null like those of a request.
   ScheduledJob: requestJson(documents.ScheduledJob),
-  JobRequest: requestJson(jobRequestSchema),
-  JobTerms: requestJson(jobChangeSchema),
-  ScheduleRequest: {
-    ...scheduleRequest,
-    // A PUT has the name in its path.
-    required: ["cron", "job"],
-    properties: { ...scheduleRequest.properties, job: ref("JobRequest") },
-  },
-  ScheduleChange: scheduleChange,
-  SchedulePreviewRequest: requestJson(schedulePreviewSchema),
-  QuotaChange: requestJson(quotaChangeSchema),
-  LayerTestRequest: requestJson(layerTestSchema),
-  SignIn: requestJson(signInSchema),
-  TokenRequest: requestJson(tokenRequestSchema),
-  UserRequest: requestJson(userRequestSchema),
-  UserChange: requestJson(userChangeSchema),
-  TileExportRequest: requestJson(tileExportSchema),
-  StoreCopyRequest: requestJson(storeCopyRequestSchema),
-  TruncationRequest: requestJson(truncationRequestSchema),
+  ...requests,
+  // A PUT has the name in its path.
+  ScheduleRequest: { ...requests["ScheduleRequest"], required: ["cron", "job"] },
 };
 
 const failed = {
@@ -83,7 +59,7 @@ function keyParameters({ path, isNumbered, about: { keyDescription } }: ApiOpera
 }
 
 function describe(one: ApiOperation): object {
-  const { headers = [], query, openQuery = query, body, answers, failures } = one.about;
+  const { headers = [], query, openQuery = query, body, openBody, answers, failures } = one.about;
   const parameters = [
     ...keyParameters(one),
     ...headers,
@@ -92,13 +68,16 @@ function describe(one: ApiOperation): object {
   return {
     ...operation(one.id, one.summary, {
       ...(parameters.length === 0 ? {} : { parameters }),
-      ...(typeof body === "string" ? { body } : {}),
+      ...(body === undefined ? {} : { body: bodyName(body) }),
       answers: answers ?? documentsOf(one.about),
       ...(failures === undefined ? {} : { failures }),
     }),
-    ...(typeof body === "object" ? { requestBody: body } : {}),
+    ...(openBody === undefined ? {} : { requestBody: openBody }),
   };
 }
+
+const bodyName = (body: NonNullable<ApiOperation["about"]["body"]>): string =>
+  typeof body === "string" ? body : (Object.keys(body)[0] ?? "");
 
 /** Returns the answers of an operation with documents, or the answer without a body. */
 function documentsOf({ answer: name, status }: ApiOperation["about"]): Exchanged["answers"] {

@@ -100,7 +100,7 @@ function changeOperation(method: "PUT" | "PATCH", id: string, summary: string): 
     {
       need: "administer",
       query: quotaQuery,
-      body: "QuotaChange",
+      body: { QuotaChange: quotaChangeSchema },
       answer: ["Quota", "QuotaPreview"],
       failures: [400, 404, 413],
     },

@@ -7,6 +7,7 @@ import { parsedBy } from "../../../lib/schema.ts";
 import { parseWindow, type RunWindow } from "../../../plan/run-window.ts";
 import { MISSED_RULES } from "../../../schedule/schedule.ts";
 import { withoutNulls } from "../json-body.ts";
+import { ref } from "../openapi/openapi-parts.ts";
 
 /** The name is used in paths, logs and command lines. `schedules/preview` is another resource. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._:+-]{0,99}$/u;
@@ -60,7 +61,7 @@ const overlap = z.enum(["never"]);
 const windowNote = {
   description: "The hours in which its jobs may work, in its time zone: start and end, or from and to",
 };
-const job = z.custom<object>(isMap, { error: "an object with the fields of a job" });
+const job = z.custom<object>(isMap, { error: "an object with the fields of a job" }).meta(ref("JobRequest"));
 
 /** The default values of optional fields. */
 const STANDARD = { timeZone: "UTC", missed: "run_once", overlap: "never" } as const;

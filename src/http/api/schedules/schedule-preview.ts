@@ -20,7 +20,12 @@ export const schedulePreviewOperations = [
     `POST /schedules/${PREVIEW}`,
     "previewSchedule",
     "Returns the next times and windows of a schedule without creating it",
-    { need: "read", body: "SchedulePreviewRequest", answer: "SchedulePreview", failures: [400, 413, 503] },
+    {
+      need: "read",
+      body: { SchedulePreviewRequest: schedulePreviewSchema },
+      answer: "SchedulePreview",
+      failures: [400, 413, 503],
+    },
     async ({ clock }, { body, signal }) => {
       const requested = await body(decoderOf(schedulePreviewSchema, "preview"));
       return requested.ok ? bounded(() => previewOf(requested.value, clock, signal)) : requested;

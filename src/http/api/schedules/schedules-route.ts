@@ -20,6 +20,7 @@ import {
   type RequestedSchedule,
   scheduleDocument,
 } from "./schedule-codec.ts";
+import { scheduleChangeSchema, scheduleRequestSchema } from "./schedule-document.ts";
 
 /** The query of schedules. */
 const schedulesQuery = z.object({
@@ -44,7 +45,13 @@ export const scheduleOperations = [
     "POST /schedules",
     "createSchedule",
     "Creates a schedule, which creates jobs at the times of a cron expression in a time zone. name is required",
-    { need: "operate", body: "ScheduleRequest", answer: "Schedule", status: 201, failures: [400, 409, 413] },
+    {
+      need: "operate",
+      body: { ScheduleRequest: scheduleRequestSchema },
+      answer: "Schedule",
+      status: 201,
+      failures: [400, 409, 413],
+    },
     async ({ operations, clock }, exchange) => {
       const requested = await scheduleOf(exchange, clock);
       if (!requested.ok) return requested;
@@ -77,7 +84,7 @@ export const scheduleOperations = [
     "Creates a schedule, or replaces the jobs and times of an existing one",
     {
       need: "operate",
-      body: "ScheduleRequest",
+      body: { ScheduleRequest: scheduleRequestSchema },
       answers: { 200: answer("Schedule"), 201: created("Schedule") },
       failures: [400, 409, 413],
     },
@@ -100,7 +107,12 @@ export const scheduleOperations = [
     "PATCH /schedules/{name}",
     "changeSchedule",
     "Changes the given fields of a schedule; null is the default of a PUT",
-    { need: "operate", body: "ScheduleChange", answer: "Schedule", failures: [400, 404, 409, 413] },
+    {
+      need: "operate",
+      body: { ScheduleChange: scheduleChangeSchema },
+      answer: "Schedule",
+      failures: [400, 404, 409, 413],
+    },
     async ({ operations, clock }, exchange) => {
       const { key, by } = exchange;
       const change = await decodedInSteps(exchange, clock, (body) => decodeScheduleChange(body, key));

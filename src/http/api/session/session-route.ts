@@ -32,7 +32,7 @@ export const sessionOperations = [
     "POST /session",
     "signIn",
     "Opens a session. Its token is a cookie",
-    { ...FOR_ALL, body: "SignIn", answer: "Session", failures: [400, 401, 409, 413, 429] },
+    { ...FOR_ALL, body: { SignIn: signInSchema }, answer: "Session", failures: [400, 401, 409, 413, 429] },
     async ({ operations, authenticator, users }, { body, base, address, signal }) => {
       const pair = await body(secretDecoderOf(signInSchema, "sign-in"));
       if (!pair.ok) return pair;

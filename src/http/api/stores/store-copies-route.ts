@@ -31,7 +31,7 @@ export const storeCopyOperations = [
     "Copies layers to another store while they are in use",
     {
       need: "administer",
-      body: "StoreCopyRequest",
+      body: { StoreCopyRequest: storeCopyRequestSchema },
       answer: "StoreCopies",
       status: 202,
       failures: [400, 404, 409, 413, 422],

@@ -47,7 +47,7 @@ export const exportOperations = [
     "Returns a page of the stored tiles of a range, with their bytes. Renders nothing",
     {
       need: "read",
-      body: "TileExportRequest",
+      body: { TileExportRequest: tileExportSchema },
       answers: {
         200: packJson(
           'A line of JSON, {"tiles": [["z/x/y", bytes], …], "next": "z/x/y" or null, "missing", "complete"}, then the bytes',

@@ -40,7 +40,7 @@ export const importOperations = [
     {
       need: "administer",
       openQuery: importQuery,
-      body: {
+      openBody: {
         required: true,
         ...packJson('A line of JSON, {"tiles": [["z/x/y", bytes], …]}, then the bytes; 1,000 tiles and 16 MiB at most'),
       },

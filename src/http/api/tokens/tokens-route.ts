@@ -44,7 +44,7 @@ export const tokenOperations = [
     {
       // Each account may make tokens, because a token has no more rights than the account.
       need: "none",
-      body: "TokenRequest",
+      body: { TokenRequest: tokenRequestSchema },
       answers: { 201: { ...answer("NewToken"), description: "Created" } },
       failures: [400, 403, 409, 413],
     },

@@ -66,7 +66,7 @@ export const truncationOperations = [
     {
       need: "operate",
       query: truncateQuery,
-      body: "TruncationRequest",
+      body: { TruncationRequest: truncationRequestSchema },
       answers: { 200: answer("TruncationPreview"), 201: created("Truncation") },
       failures: [400, 404, 413],
     },

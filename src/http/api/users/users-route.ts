@@ -74,7 +74,7 @@ export const userOperations = [
     "Adds a user to the state database",
     {
       need: "administer",
-      body: "UserRequest",
+      body: { UserRequest: userRequestSchema },
       answers: { 201: { ...answer("User"), description: "Created" } },
       failures: [400, 403, 409, 413],
     },
@@ -85,7 +85,7 @@ export const userOperations = [
     "changeUser",
     "Changes the password or roles of a user in the state database, and ends the user's sessions",
     // Any user may change their own password.
-    { need: "none", body: "UserChange", answer: "User", failures: [400, 403, 404, 409, 413, 429] },
+    { need: "none", body: { UserChange: userChangeSchema }, answer: "User", failures: [400, 403, 404, 409, 413, 429] },
     (parts, call) => changeUser(parts, call.key, call),
   ),
   operation(

@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { isFull } from "../support/full.ts";
+import { ROOT, run } from "./packed.ts";
+
+const hasMinisign = (() => {
+  try {
+    run("minisign", ["-v"]);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+if (!hasMinisign) console.warn("SKIPPED: signatures in test/packaging/release.test.ts need Debian's minisign");
+
+// On the file system of the packages, so that a copy can have them by hard links.
+mkdirSync(join(ROOT, ".cache"), { recursive: true });
+const directory = mkdtempSync(join(ROOT, ".cache/release-"));
+const temporary = mkdtempSync(join(tmpdir(), "nuthatch-release-"));
+afterAll(() => {
+  for (const one of [directory, temporary]) rmSync(one, { recursive: true });
+});
+
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly licenses: readonly ({ readonly license: { readonly id: string } } | { readonly expression: string })[];
+}
+interface LockEntry {
+  readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+const COMPONENTS: readonly Component[] = JSON.parse(readFileSync(join(ROOT, "sbom.cdx.json"), "utf8")).components;
+const NAME = `nuthatch-${manifest.version}.tgz`;
+
+/** Runs a command in a clone, as an account with this umask and time zone. */
+function runAs(
+  clone: string,
+  { umask, zone }: { readonly umask: string; readonly zone: string },
+  ...command: string[]
+): string {
+  return run("sh", ["-c", `umask ${umask}; "$@"`, "sh", ...command], {
+    cwd: clone,
+    env: { ...process.env, TZ: zone, TMPDIR: temporary, SOURCE_DATE_EPOCH: "1790000000" },
+  });
+}
+const ACCOUNTS = [
+  { umask: "022", zone: "UTC" },
+  { umask: "077", zone: "Asia/Tokyo" },
+] as const;
+const [FIRST, SECOND] = ACCOUNTS;
+
+/** Makes a clone of an account that gives no right to others, with the changes that are not committed yet. */
+function clone(): string {
+  const path = join(directory, "another clone");
+  runAs(ROOT, SECOND, "git", "clone", "--quiet", ROOT, path);
+  const changed = run("git", ["ls-files", "--modified", "--others", "--exclude-standard"], { cwd: ROOT });
+  for (const file of changed.split("\n").filter((name) => name !== "")) {
+    mkdirSync(dirname(join(path, file)), { recursive: true });
+    copyFileSync(join(ROOT, file), join(path, file));
+  }
+  run("cp", ["-al", join(ROOT, "node_modules"), path]);
+  return path;
+}
+
+const digestOf = (file: string): string => createHash("sha256").update(readFileSync(file)).digest("hex");
+const first = join(temporary, "first");
+const second = join(temporary, "second");
+const key = join(temporary, "key");
+
+const KINDS = isFull ? ["npm package", "chart", "Debian package"] : ["npm package", "chart"];
+
+test(`two accounts make the same ${KINDS.join(", ")} from two clones`, () => {
+  if (hasMinisign) run("minisign", ["-G", "-W", "-s", key, "-p", `${key}.pub`]);
+  const signed = hasMinisign ? ["--key", key] : [];
+  const make = ["npm", "run", "--silent", "release", "--", "--only", "npm,chart", "--out"];
+  runAs(ROOT, FIRST, ...make, first, ...signed);
+  runAs(clone(), SECOND, ...make, second);
+  for (const [n, out] of isFull ? [first, second].entries() : [])
+    runAs(ROOT, ACCOUNTS[n] ?? FIRST, "node", "packaging/debian/build.mjs", "--out", out, "--package", join(out, NAME));
+  const digestsIn = (out: string): readonly string[] =>
+    readdirSync(out)
+      .filter((name) => /\.(?:tgz|deb)$/.test(name))
+      .map((name) => `${digestOf(join(out, name))} ${name}`);
+  expect(digestsIn(first)).toHaveLength(KINDS.length);
+  expect(digestsIn(second)).toEqual(digestsIn(first));
+  const listing = run("tar", ["-tvzf", join(second, NAME)])
+    .trim()
+    .split("\n");
+  expect(listing.filter((line) => !/^(?:-rw-r--r--|-rwxr-xr-x|drwxr-xr-x) 0\/0 /.test(line))).toEqual([]);
+
+  // What the first run has written beside the artefacts.
+  expect(run("sha256sum", ["--check", "SHA256SUMS"], { cwd: first })).toContain(`${NAME}: OK`);
+  const { subject } = JSON.parse(readFileSync(join(first, "provenance.intoto.json"), "utf8"));
+  expect(subject).toContainEqual({ name: NAME, digest: { sha256: digestOf(join(first, NAME)) } });
+  const inPackage = run("tar", ["-xzOf", join(first, NAME), "package/sbom.cdx.json"]);
+  expect(inPackage).toBe(readFileSync(join(first, `${NAME}.cdx.json`), "utf8"));
+  expect(inPackage).toBe(readFileSync(join(ROOT, "sbom.cdx.json"), "utf8"));
+  if (!hasMinisign) return;
+  const verify = ["-V", "-q", "-p", `${key}.pub`, "-m", join(first, "SHA256SUMS")];
+  run("minisign", verify);
+  writeFileSync(join(first, "SHA256SUMS"), "changed");
+  expect(() => run("minisign", verify)).toThrow();
+});
+
+test("the list of parts has each package whose code is in the program", () => {
+  const code = join(ROOT, "dist/code");
+  const names = readdirSync(code)
+    .filter((file) => file.endsWith(".map"))
+    .flatMap((file) => {
+      const { sources }: { readonly sources: readonly string[] } = JSON.parse(readFileSync(join(code, file), "utf8"));
+      return sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []);
+    });
+  const listed = new Set(COMPONENTS.map(({ name }) => name));
+  expect(new Set(names).size).toBeGreaterThan(30);
+  expect([...new Set(names)].filter((name) => !listed.has(name))).toEqual([]);
+  // Data and machine code.
+  for (const name of ["world-atlas", "mproj", "sharp", "@img/sharp-libvips-linux-x64", "ol", "minisearch"])
+    expect(listed).toContain(name);
+});
+
+test("all licences permit distribution with the program, and no package runs a script at its installation", () => {
+  const licences = COMPONENTS.flatMap(({ licenses }) =>
+    licenses.flatMap((one) => ("license" in one ? [one.license.id] : one.expression.split(/ AND /))),
+  );
+  const permitted = [
+    "0BSD",
+    "Apache-2.0",
+    "BlueOak-1.0.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "LGPL-3.0-or-later",
+    "MIT",
+  ];
+  expect([...new Set(licences)].filter((licence) => !permitted.includes(licence))).toEqual([]);
+  const { packages }: { readonly packages: Readonly<Record<string, LockEntry>> } = JSON.parse(
+    readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+  );
+  const scripts = Object.entries(packages)
+    .filter(([, { dev, hasInstallScript }]) => dev !== true && hasInstallScript === true)
+    .map(([name]) => name);
+  expect(scripts).toEqual([]);
+});
