@@ -11,6 +11,7 @@ export default {
     "site/site.ts",
     "test/**/*.test.ts",
     "test/simulation/main.ts",
+    "test/mutation/{vitest.config.ts,ignore-messages.mjs}",
     "src/**/*.test.ts",
     "ui/**/*.test.ts",
   ],
@@ -39,5 +40,5 @@ export default {
     "nsenter",
     "runuser",
   ],
-  ignoreDependencies: ["leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
+  ignoreDependencies: ["@stryker-mutator/vitest-runner", "leaflet", "maplibre-gl", "mproj", "us-atlas", "world-atlas"],
 };

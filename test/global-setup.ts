@@ -1,22 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { hasPostgres, removeSharedPostgres } from "./support/postgres/postgres.ts";
+import { runsProgram } from "./support/runs-program.ts";
 import { isS3Service, type S3Server, startS3 } from "./support/s3/server.ts";
 import { testSeed } from "./support/test-seed.ts";
 
 let s3: S3Server | undefined;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-
-/**
- * Whether a test file runs the built program: all files of `test/`, tests of the command line, and tests that start a
- * server.
- */
-const runsProgram = (file: string): boolean =>
-  /^(test|src\/cli|src\/launch)\//.test(file) ||
-  /\/test\/support\/server\/(server|program|run-program)\.ts"/.test(readFileSync(root + file, "utf8"));
 
 /** Whether a test file reads the pages of the documentation as they are built. */
 const readsPages = (file: string): boolean => /^test\/(docs|packaging)\//.test(file);
