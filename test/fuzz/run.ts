@@ -2,17 +2,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { exitWithUsage } from "../support/usage.ts";
 import { inputsOf, keep } from "./corpus.ts";
 import { fileDecoders } from "./file-decoders.ts";
 import { fuzz } from "./fuzz.ts";
 import { textDecoders } from "./text-decoders.ts";
 
-/*
- * npm run fuzz [-- DECODER … --seconds N --seed S]
- * Without names: every decoder, N seconds each. An input that shows a fault is kept in `corpus/DECODER/`, where the test
- * of the gate decodes it again.
- */
+const directory = mkdtempSync(join(tmpdir(), "nuthatch-fuzz-"));
+const all = [...textDecoders, ...fileDecoders(directory)];
+exitWithUsage(`npm run fuzz [-- DECODER… --seconds N --seed S]
 
+Changes inputs of each decoder of foreign bytes. An input that shows a fault is kept in test/fuzz/corpus, where the test
+of the gate decodes it again.
+
+DECODER      one of ${all.map(({ name }) => name).join(", ")}. Default: all
+--seconds N  the time for each decoder. Default: 20
+--seed S     repeats a run. Default: a new seed, which is printed`);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -20,8 +25,6 @@ const { values, positionals } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
   },
 });
-const directory = mkdtempSync(join(tmpdir(), "nuthatch-fuzz-"));
-const all = [...textDecoders, ...fileDecoders(directory)];
 const unknown = positionals.filter((name) => !all.some((decoder) => decoder.name === name));
 if (unknown.length > 0)
   throw new Error(`unknown: ${unknown.join(", ")}; there are ${all.map(({ name }) => name).join(", ")}`);

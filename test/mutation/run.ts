@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
+import { exitWithUsage } from "../support/usage.ts";
 import { EQUIVALENTS, type Equivalent } from "./equivalents.ts";
 import { MODULES, sourcesOf, testsOf } from "./modules.ts";
 
@@ -32,6 +33,14 @@ interface Mutant {
   readonly location: { readonly start: Position; readonly end: Position };
 }
 
+const USAGE = `npm run mutate -- MODULE [FILE…] [--force] [--concurrency N] [--list]
+  MODULE           one of ${[...MODULES.keys()].join(", ")}
+  FILE             a part of a path: mutates only these files
+  --force          tests each mutant again: after a change of code outside of the module and its tests
+  --concurrency N  mutants that are tested at once; default: one less than there are cores
+  --list           prints the results of earlier runs, and tests nothing`;
+exitWithUsage(USAGE);
+
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { force: { type: "boolean" }, concurrency: { type: "string" }, list: { type: "boolean" } },
@@ -39,12 +48,7 @@ const { values: options, positionals } = parseArgs({
 const [name = "", ...parts] = positionals;
 const module = MODULES.get(name);
 if (module === undefined) {
-  console.error(`npm run mutate -- MODULE [FILE…] [--force] [--concurrency N] [--list]
-  MODULE           one of ${[...MODULES.keys()].join(", ")}
-  FILE             a part of a path: mutates only these files
-  --force          tests each mutant again: after a change of code outside of the module and its tests
-  --concurrency N  mutants that are tested at once; default: one less than there are cores
-  --list           prints the results of earlier runs, and tests nothing`);
+  console.error(USAGE);
   process.exit(2);
 }
 process.chdir(fileURLToPath(new URL("../..", import.meta.url)));

@@ -1,11 +1,17 @@
 import { parseArgs } from "node:util";
+import { exitWithUsage } from "../support/usage.ts";
 import { simulatedConfiguration } from "./configuration.ts";
 import { simulateWorld } from "./world.ts";
 
-/*
- * `npm run simulate -- [--seed N] [--days D | --hours H] [--minutes M] [--story]`: simulates servers for D days, or
- * until M minutes of the machine have passed. Each world of some hours has a seed of its own, which repeats it.
- */
+exitWithUsage(`npm run simulate -- [--seed N] [--days D | --hours H | --minutes M] [--story] [--digest] [--lines L]
+
+Simulates a server for D days (default: 1), or until M minutes of the machine have passed. Each world of some hours has
+a seed of its own, which repeats it. Ends with 1 after a violation, with the seed, the last events and the command.
+
+--seed N     the seed of the first world. Default: a new one, which is printed
+--story      prints all that happens
+--digest     prints a digest of the events of each world
+--lines L    the number of last events of a violation. Default: 60`);
 
 /** The hours of one world: short enough that a failure is repeated within a minute. */
 const WORLD_HOURS = 6;
