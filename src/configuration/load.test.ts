@@ -172,13 +172,13 @@ layers:
 jobs: 7
 `;
   expect(await problems({ yaml })).toEqual([
-    "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, workers)",
+    "1:11: server.prot: unknown key; did you mean port? (known here: host, port, mounts, trustProxy, allowedOrigins, memoryTierMiB, cacheTags, workers)",
     "1:29: server.port: expected a whole number from 0 to 65535, got 99999",
     "1:42: server.host: expected a text that is not empty (in quotes), got 5",
     '3:11: layers[0].name: expected a name that does not end in .json or .xml, as addresses end in these, got "a.JSON"',
     `5:5: layers[0].gridSubset: unknown key; did you mean gridSubsets? (known here: ${Object.keys(LayerSchema.shape).join(", ")})`,
     "6:13: layers[0].gutter: expected a whole number from 0 to 256, got 1.5",
-    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, arcgisCache, mbtiles, pmtiles, demo, none, got "wmsx"',
+    '8:21: layers[1].source.type: expected one of wms, xyz, wmts, arcgis, arcgisCache, mbtiles, pmtiles, demo, group, none, got "wmsx"',
     expect.stringMatching(/^11:15: layers\[2\]\.formats\[0\]: expected one of image\/png, .*got "image\/pgn"$/),
     "12:15: layers[2].metatile: expected a list of 2 numbers, got a list",
     expect.stringMatching(

@@ -102,7 +102,8 @@ function needsFiles({ source }: Content): boolean {
 }
 
 /** Returns whether a layer is a group, which must be checked with its layers. */
-const isGroup = ({ source }: Content): boolean => isMap(source) && source["type"] === "group";
+const isGroup = ({ source, layers }: Content): boolean =>
+  layers !== undefined || (isMap(source) && source["type"] === "group");
 
 /** Returns whether another section of the configuration, or a group, names a layer. */
 const isNamedElsewhere = ({ diskQuota, eviction, webhooks, layers: all }: Configuration, name: string): boolean =>

@@ -146,8 +146,10 @@ test("documents name the formats, and what the vector tiles hold", async () => {
   expect(await json("/ogc/collections/topp:states")).toMatchObject({
     links: [
       { rel: "self" },
+      { rel: "alternate" },
       { rel: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-map", href: `${base}/map/tiles` },
       { rel: "http://www.opengis.net/def/rel/ogc/1.0/tilesets-vector", href: `${base}/tiles` },
+      { rel: "http://www.opengis.net/def/rel/ogc/1.0/map", href: `${base}/map?f=png` },
     ],
   });
   const items = async (target: string) => {

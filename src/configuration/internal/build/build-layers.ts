@@ -31,6 +31,7 @@ import { buildSource, withoutFiles } from "./build-source.ts";
 import { buildUpdateSources } from "./build-update-sources.ts";
 import { checkGroups } from "./check-groups.ts";
 import { checkTileLayer, checkTilesOnDisk, subsetPath } from "./check-tile-layer.ts";
+import { withSharedParts } from "./shared-parts.ts";
 
 export interface LayerContext {
   readonly gridSets: ReadonlyMap<string, GridSet>;
@@ -57,14 +58,20 @@ export async function buildLayers(
   context: LayerContext,
 ): Promise<readonly Layer[]> {
   const directories = new Map<string, string>();
-  const layers: Layer[] = [];
-  const paths: Path[] = [];
-  for (const [i, document] of documents.entries()) {
-    if (document === undefined) continue;
-    const path = ["layers", i];
-    layers.push(await buildOneLayer(document, path, directories, context));
-    paths.push(path);
-  }
+  const built: { readonly i: number; readonly layer: Layer }[] = [];
+  const byName = new Map<string, Layer>();
+  // Groups come last, because their defaults follow from their layers.
+  for (const isGroup of [false, true])
+    for (const [i, document] of documents.entries()) {
+      if (document === undefined || (document.source.type === "group") !== isGroup) continue;
+      const whole = withSharedParts(document, byName);
+      const layer = await buildOneLayer(whole, ["layers", i], directories, context);
+      built.push({ i, layer });
+      byName.set(layer.name, layer);
+    }
+  built.sort((a, b) => a.i - b.i);
+  const layers = built.map(({ layer }) => layer);
+  const paths = built.map(({ i }): Path => ["layers", i]);
   checkGroups(layers, paths, context.problems);
   return layers;
 }

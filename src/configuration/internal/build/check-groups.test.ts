@@ -45,3 +45,31 @@ test("a group of layers that cannot lie on each other is refused", async () => {
     "layers[2].requestFilters: is given, but the layers of a group have their own filters",
   ]);
 });
+
+test("a layer of layers offers what all of its layers offer", async () => {
+  const part = (name: string, own: object) => ({ name, source: { type: "demo", dataset: "world" }, ...own });
+  const layers = [
+    { name: "g", title: "Both", layers: ["a", "b"] },
+    part("a", {
+      gridSubsets: [{ gridSet: "EPSG:4326", zoomStop: 9, extent: [-10, -10, 40, 40] }, { gridSet: "EPSG:900913" }],
+      formats: ["image/png", "image/webp"],
+    }),
+    part("b", {
+      gridSubsets: [{ gridSet: "EPSG:4326", zoomStart: 2, extent: [0, 0, 90, 90] }],
+      formats: ["image/webp"],
+    }),
+  ];
+  const result = await loadConfiguration({ env: {}, flags: { layers: JSON.stringify(layers) }, cwd: "/" });
+  expect(result).toMatchObject({ ok: true });
+  const [group] = result.ok ? result.value.layers : [];
+  expect(group).toMatchObject({
+    name: "g",
+    title: "Both",
+    source: { type: "group", layers: ["a", "b"] },
+    gridSubsets: [
+      { gridSet: { id: "EPSG:4326" }, zoomStart: 2, zoomStop: 9, extent: { minX: 0, minY: 0, maxX: 40, maxY: 40 } },
+    ],
+    formats: [{ mimeType: "image/webp" }],
+  });
+  expect(group?.gridSubsets).toHaveLength(1);
+});

@@ -46,6 +46,17 @@ const TopLevel = map(Object.fromEntries(Object.keys(SECTIONS).map((key) => [key,
 const ANY_USER = { roles: ["admin"] };
 const ANY_LAYER = { source: { type: "wms", url: "http://localhost/" } };
 
+/** Reads a layer, or the parts of it that fit. */
+const readLayerParts: typeof readValue = (schema, content, path, reading) =>
+  fittingParts(ANY_LAYER)(schema, withGroupSource(content), path, reading);
+
+/** Returns a layer whose key `layers` is the source of a group. Returns any other value unchanged. */
+function withGroupSource(content: unknown): unknown {
+  if (!isMap(content) || content["layers"] === undefined || content["source"] !== undefined) return content;
+  const { layers, ...others } = content;
+  return { ...others, source: { type: "group", layers } };
+}
+
 export function readDocument(content: unknown, reading: Reading): Document {
   readValue(TopLevel, content, [], reading);
   const root = isMap(content) ? content : {};
@@ -72,7 +83,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     htpasswd: isAbsent("htpasswd") ? undefined : readValue(HtpasswdSchema, root["htpasswd"], ["htpasswd"], reading),
     gridSets: items("gridSets", GridSetSchema),
     gridSetIds: idsOf(root["gridSets"]),
-    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema, fittingParts(ANY_LAYER)),
+    layers: isAbsent("layers") ? undefined : items("layers", LayerSchema, readLayerParts),
     diskQuota: section("diskQuota", SECTIONS.diskQuota),
     eviction: section("eviction", SECTIONS.eviction),
     jobs: section("jobs", SECTIONS.jobs),
@@ -93,7 +104,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
 
 /** Reads one layer at a path. Undefined if too little of it fits its schema for further checks. */
 export const readLayer = (content: unknown, path: Path, reading: Reading): Items<LayerDocument>[number] =>
-  fittingParts(ANY_LAYER)(LayerSchema, content, path, reading);
+  readLayerParts(LayerSchema, content, path, reading);
 
 const idsOf = (list: unknown): string[] =>
   (Array.isArray(list) ? list : []).flatMap((item: unknown) =>
