@@ -97,7 +97,11 @@ const bundledByOthers = () =>
   readdirSync(`${root}${outdir}/code`)
     .filter((name) => name.endsWith(".map"))
     .flatMap((name) => JSON.parse(readFileSync(`${root}${outdir}/code/${name}`, "utf8")).sources)
-    .flatMap((source) => /node_modules\/(?:@[^/]+\/)?[^/]+(?!.*node_modules\/)/.exec(source)?.[0] ?? []);
+    .flatMap((source) => {
+      const [, ...parts] = source.split("node_modules/");
+      const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(parts.pop() ?? "") ?? [];
+      return name === undefined ? [] : ["", ...parts, name].join("node_modules/");
+    });
 const packages = [
   ...bundledByOthers(),
   ...builds.flatMap(({ metafile }) => packagesOf(metafile)),

@@ -1,10 +1,11 @@
 import type { Delivered } from "../lib/http/deliver.ts";
+import { trimEndOf } from "../lib/text/trim-end.ts";
 import type { PurgeMode, PurgeService } from "./purge-service.ts";
 
 const JSON_TYPE = { "content-type": "application/json" } as const;
 
 /** Returns the address of a path below a configured address, which may end in a slash. */
-const below = (url: string, path: string): URL => new URL(url.replace(/\/+$/, "") + path);
+const below = (url: string, path: string): URL => new URL(trimEndOf(url, "/") + path);
 
 /**
  * Returns the request that removes the copies with some tags. The reference page of caches downstream has the sources:

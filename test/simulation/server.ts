@@ -269,16 +269,17 @@ export class SimulatedServer {
     return new Promise((resolve, reject) => {
       this.process.whenEnded(() => resolve(undefined));
       if (!this.process.isAlive) return resolve(undefined);
-      this.process.later(scheduler.chance.below(30) / 100, async () => {
+      const answer = async (): Promise<void> => {
         const [core, tiles] = [this.#core, this.#tiles];
         if (!this.answers || core === undefined || tiles === undefined) return resolve(undefined);
         try {
-          const answer = await work(core, tiles);
-          this.process.later(0.1, () => resolve(answer));
+          const answered = await work(core, tiles);
+          this.process.later(0.1, () => resolve(answered));
         } catch (error) {
           if (this.process.isAlive) reject(error);
         }
-      });
+      };
+      this.process.later(scheduler.chance.below(30) / 100, () => void answer());
     });
   }
 
