@@ -3,6 +3,15 @@ import { type Database, int } from "./database.ts";
 /** The tables in which builds before the first release recorded their steps. The first days had the second one. */
 const RECORDS = ["schema_step", "migration"] as const;
 
+/** The version of the tables of the last builds before the first release. They lack the tables of purges. */
+export const UNRELEASED_VERSION = 1;
+
+/** Returns whether a database has the first of the tables that a text creates. */
+export function hasTable(db: Pick<Database, "dialect" | "prepare">, sql: string): boolean {
+  const [, table = ""] = /CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)/.exec(sql) ?? [];
+  return db.prepare(db.dialect.findTable).get(table) !== undefined;
+}
+
 /** The number of steps of the last build before the first release. Its tables are those of version 1. */
 const STEPS = 20;
 

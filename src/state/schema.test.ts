@@ -49,6 +49,19 @@ test.each([0, SCHEMA_VERSION + 1])(
   },
 );
 
+test("a database of the last builds before the release gets the tables that it lacks, and keeps its rows", () => {
+  const db = reopened((made) => {
+    made.createTables(TABLES.slice(0, 1));
+    made.exec("INSERT INTO a VALUES (7)");
+    made.exec("UPDATE schema_version SET version = 1, program = '0.1.0'");
+  });
+  db.createTables(TABLES);
+  expect(db.prepare("SELECT b FROM a").all()).toEqual([{ b: 7 }]);
+  expect(db.prepare("SELECT d FROM c").all()).toEqual([]);
+  expect(recorded(db)).toEqual([{ version: SCHEMA_VERSION, program: ownVersion() }]);
+  db.close();
+});
+
 /** Makes the tables of a build before the first release, and that build's record of its steps. */
 function unreleased(db: Database, steps: number): void {
   for (const sql of TABLES) db.exec(sql);

@@ -1,7 +1,7 @@
 import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
 import { type Database, int, text } from "./database.ts";
-import { takeOver } from "./last-migration.ts";
+import { hasTable, takeOver, UNRELEASED_VERSION } from "./last-migration.ts";
 import { replacing } from "./statements.ts";
 import { postgresTables, sqliteTables, type Tables } from "./tables.ts";
 
@@ -30,14 +30,18 @@ export function createTables(
   const row = db.prepare("SELECT version, program FROM schema_version").get();
   if (row !== undefined) {
     const version = int(row, "version");
-    if (version !== SCHEMA_VERSION) throw otherVersion(name, `version ${version}`, `Nuthatch ${text(row, "program")}`);
-    if (text(row, "program") === program) return;
+    if (version !== SCHEMA_VERSION && version !== UNRELEASED_VERSION)
+      throw otherVersion(name, `version ${version}`, `Nuthatch ${text(row, "program")}`);
+    if (version === SCHEMA_VERSION && text(row, "program") === program) return;
   }
   db.transaction(() => {
     const taken = row === undefined ? takeOver(db) : "taken";
     if (taken === "other") throw otherVersion(name, "a version before 1", "the build that has written it");
-    if (taken === "new") for (const tables of all) db.exec(inDialect(tables));
-    db.prepare(`INSERT INTO schema_version VALUES (1, ?, ?) ${replacing(["id"], ["program"])}`).run(
+    for (const tables of all) {
+      const sql = inDialect(tables);
+      if (taken === "new" || !hasTable(db, sql)) db.exec(sql);
+    }
+    db.prepare(`INSERT INTO schema_version VALUES (1, ?, ?) ${replacing(["id"], ["version", "program"])}`).run(
       SCHEMA_VERSION,
       program,
     );
