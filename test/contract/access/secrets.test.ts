@@ -62,6 +62,19 @@ const configuration = {
       events: ["running", "ended"],
     },
   ],
+  databases: [
+    { id: "gis", url: `postgres://${canary("database user")}:${canary("database password")}@127.0.0.1:1/gis` },
+  ],
+  purge: [
+    {
+      id: "edge",
+      type: "http",
+      url: address("purge"),
+      headers: { "X-Key": canary("purge header") },
+      body: canary("purge body"),
+    },
+    { id: "fastly", type: "fastly", url: "http://127.0.0.1:1", serviceId: "s", apiToken: canary("purge token") },
+  ],
   gridSets: [],
   layers: [
     { name: "filed", ...layer("filed") },
