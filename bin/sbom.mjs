@@ -37,9 +37,12 @@ export const installedFolders = (lock, fits = () => true) =>
     folder === "" || entry.dev || entry.devOptional || !fits(entry) ? [] : [folder],
   );
 
+/** Returns the key that the lock has for a folder. `node_modules` may be a link to another directory. */
+const keyOf = (folder) => folder.replace(/^.*?(?=node_modules\/)/, "");
+
 /** Returns the components of packages, by folder, each once. */
 export const componentsOf = (lock, folders) => {
-  const components = new Map(folders.map((folder) => componentOf(lock, folder)).map((one) => [one.purl, one]));
+  const components = new Map(folders.map((folder) => componentOf(lock, keyOf(folder))).map((one) => [one.purl, one]));
   return [...components.values()].sort((a, b) => (a.purl < b.purl ? -1 : 1));
 };
 

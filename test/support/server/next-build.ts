@@ -26,7 +26,7 @@ export function buildNext(): OtherBuild {
     if (!before.includes(text)) throw new Error(`${file}: expected ${text}`);
     writeFileSync(path, before.replace(text, by));
   };
-  for (const name of ["bin", "src", "ui", "package.json", "tsconfig.json"])
+  for (const name of ["bin", "src", "ui", "package.json", "package-lock.json", "tsconfig.json"])
     cpSync(join(ROOT, name), join(directory, name), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
   replace("package.json", `"version": "${ownVersion()}"`, `"version": "${NEXT_VERSION}"`);
