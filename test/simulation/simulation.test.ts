@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { isFull } from "../support/full.ts";
 import { testSeed } from "../support/test-seed.ts";
 
 const program = fileURLToPath(new URL("run.mjs", import.meta.url));
@@ -25,6 +26,7 @@ test.concurrent("two simulations of one seed are equal to the last event", async
   expect(linesOf(second)).toEqual(linesOf(first));
 });
 
-test.concurrent("a simulated server with faults of all kinds keeps its promises", async () => {
+// A violation may be a fault of the simulation itself: each is read before the next run of the gate has it.
+test.skipIf(!isFull)("a simulated server with faults of all kinds keeps its promises", async () => {
   expect(await simulated("--seed", String(testSeed() + 1), "--hours", "0.2")).toMatch(/[1-9]\d* faults/);
 });
