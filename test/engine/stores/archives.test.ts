@@ -103,7 +103,7 @@ test("a map of any box has holes where the archive has no tiles", async () => {
   // Half of the missing tile, and half of the tile to the right of it.
   const box = [tile / 2, 0, tile * 1.5, tile].join(",");
   const reply = await sentAsIs(
-    `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=sparse&STYLES=&SRS=EPSG:900913&FORMAT=image/webp&BBOX=${box}&WIDTH=256&HEIGHT=256`,
+    `${server.url}/service/wms?SERVICE=WMS&VERSION=1.1.1&REQUEST=GetMap&LAYERS=sparse&STYLES=&SRS=EPSG:900913&FORMAT=image/webp&TRANSPARENT=TRUE&BBOX=${box}&WIDTH=256&HEIGHT=256`,
   );
   expect([reply.status, reply.headers["geowebcache-cache-result"]]).toEqual([200, "WMS"]);
   const { data, info } = await sharp(reply.body).raw().toBuffer({ resolveWithObject: true });
