@@ -5,6 +5,8 @@ import { Refusal } from "../components/parts.tsx";
 import { useBusy } from "../core/server/busy.ts";
 import { signIn } from "../core/server/session.ts";
 import { t } from "../core/text/i18n.ts";
+import { LanguageField } from "./language-field.tsx";
+import { Logo } from "./logo.tsx";
 
 /** The sign-in form. It does not change the address, so the requested view is shown afterwards. */
 export function SignIn() {
@@ -22,6 +24,7 @@ export function SignIn() {
   };
   return (
     <main class="sign-in">
+      <Logo />
       <h1>{t("signIn.title")}</h1>
       <form onSubmit={submit}>
         <div class="field">
@@ -37,6 +40,7 @@ export function SignIn() {
           {t("signIn")}
         </button>
       </form>
+      <LanguageField />
     </main>
   );
 }
