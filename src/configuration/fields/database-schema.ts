@@ -1,4 +1,4 @@
-import { OUTBOX } from "../../layer/outbox.ts";
+import { OUTBOX } from "../../feed/outbox/outbox-row.ts";
 import { map, text, unlessUnfit } from "./fields.ts";
 
 /** The longest name in PostgreSQL, in bytes. */
