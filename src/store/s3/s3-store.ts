@@ -1,5 +1,5 @@
-import { asTileRect } from "../../grid/grid-set.ts";
-import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
+import { cellIndexOf, cellKey, cellRect } from "../../layer/cells.ts";
+import type { TileAddress } from "../../layer/tile-set.ts";
 import type { Machine } from "../../lib/machine.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
@@ -183,12 +183,12 @@ function inventoryOf(clock: Clock, bridge: SyncBridge<Owned>, inventory: S3Inven
 /** Returns a function that answers for all tiles of a cell from one listing. */
 function cellTimes(clock: Clock, bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus | undefined {
   let cell: { readonly key: string; readonly untilMs: number; readonly tiles: Map<string, TileStatus> } | undefined;
-  return ({ tileSet, x, y, z }) => {
-    const [minX, minY] = [x - (x % CELL_SIDE), y - (y % CELL_SIDE)];
-    const key = `${tileSetKey(tileSet)}\n${z}/${minX}/${minY}`;
+  return (tile) => {
+    const { tileSet, x, y } = tile;
+    const index = cellIndexOf(tile);
+    const key = cellKey(tileSet, index);
     if (cell?.key !== key || clock.monotonicNow() > cell.untilMs) {
-      const rect = { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
-      const found = bridge.call("recount", tileSet, asTileRect(rect));
+      const found = bridge.call("recount", tileSet, cellRect(index));
       const tiles = new Map(
         found.map((tile) => [`${tile.x}/${tile.y}`, { ...tile, confirmedMs: tile.modifiedMs }] as const),
       );
