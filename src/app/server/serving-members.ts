@@ -1,6 +1,6 @@
 import { type Accounts, NO_ACCOUNTS } from "../../account/account-service.ts";
-import { type StoreTierView, sumOfTiers } from "../../cache/disk-tier-view.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
+import { type StoreTierView, sumOfTiers } from "../../cache/tiers/disk-tier-view.ts";
 import { addTileCounts, type TileCounts } from "../../cache/tile-cache.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";

@@ -3,7 +3,7 @@ import { FilteredReader } from "../../cache/filtered-reader.ts";
 import { GroupReader } from "../../cache/group-reader.ts";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import { type MaskRenewal, Masks } from "../../cache/masks.ts";
-import { MemoryTier } from "../../cache/memory-tier.ts";
+import { MemoryTier } from "../../cache/tiers/memory-tier.ts";
 import { TileCache } from "../../cache/tile-cache.ts";
 import type { TileReader } from "../../cache/tile-reader.ts";
 import { UncachedTiles } from "../../cache/uncached-tiles.ts";

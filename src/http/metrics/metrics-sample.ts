@@ -1,4 +1,4 @@
-import type { StoreTierView } from "../../cache/disk-tier-view.ts";
+import type { StoreTierView } from "../../cache/tiers/disk-tier-view.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
 import type { UsageView } from "../../coordinator/usage/usage-documents.ts";

@@ -1,8 +1,8 @@
-import { corners, intersectionOf } from "../../../grid/extent.ts";
-import type { GridSubset } from "../../../layer/grid-subset.ts";
-import { findSubset, type Layer } from "../../../layer/layer.ts";
-import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
-import type { LayerDocument } from "../../fields/layer-schema.ts";
+import { corners, intersectionOf } from "../../../../grid/extent.ts";
+import type { GridSubset } from "../../../../layer/grid-subset.ts";
+import { findSubset, type Layer } from "../../../../layer/layer.ts";
+import type { GridSubsetDocument } from "../../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../../fields/layer-schema.ts";
 
 /**
  * Returns the document of a group with the grid sets, areas, levels and formats that all of its layers have, where it
