@@ -18,7 +18,7 @@ export function AlertStrip({ entries }: { readonly entries: readonly AttentionEn
           </small>
         )}
       </span>
-      {others.length > 0 && <Link to="/">{t("attention.more", { count: others.length })}</Link>}
+      {others.length > 0 && <Link to="/">{t("edit.more", { count: others.length })}</Link>}
     </aside>
   );
 }

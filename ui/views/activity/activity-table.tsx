@@ -21,7 +21,7 @@ const columns = (): Columns<Entry> => [
     ),
   ],
   [t("activity.what"), (entry) => <What entry={entry} />],
-  [t("activity.request"), ({ method, path }) => <code>{`${method} ${path}`}</code>, "wide"],
+  [t("layers.try.request"), ({ method, path }) => <code>{`${method} ${path}`}</code>, "wide"],
   [
     t("activity.result"),
     ({ status, reason }) =>

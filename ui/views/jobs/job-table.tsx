@@ -81,7 +81,7 @@ const columnsOf = (open: ReadonlySet<number>): Columns<JobRow> => [
   column(t("field.progress"), (job) => <JobMeter job={job} />, batchMeter),
   column(t("field.tiles"), (job) => <JobTiles job={job} />, undefined, "number wide"),
   column(t("field.rate"), (job) => <Rate job={job} />, undefined, "number"),
-  column(t("field.time"), (job) => <WorkTime job={job} />, undefined, "number minor"),
+  column(t("activity.time"), (job) => <WorkTime job={job} />, undefined, "number minor"),
   column(t("field.created"), created, ([newest]) => newest && created(newest)),
   column(t("field.by"), origin, ([newest]) => newest && origin(newest), "wide"),
   column(t("field.actions"), (job) => <RowActions job={job} />),
