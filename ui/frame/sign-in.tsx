@@ -20,7 +20,7 @@ export function SignIn() {
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    void run(() => signIn(String(fields.get("name")), String(fields.get("signIn.password"))));
+    void run(() => signIn(String(fields.get("name")), String(fields.get("password"))));
   };
   return (
     <main class="sign-in">
@@ -32,8 +32,8 @@ export function SignIn() {
           <input id="name" name="name" autocomplete="username" required autofocus />
         </div>
         <div class="field">
-          <label for="signIn.password">{t("signIn.password")}</label>
-          <input id="signIn.password" name="signIn.password" type="password" autocomplete="current-password" required />
+          <label for="password">{t("signIn.password")}</label>
+          <input id="password" name="password" type="password" autocomplete="current-password" required />
         </div>
         <Refusal text={refusal.value} />
         <button type="submit" class="primary" disabled={isBusy.value}>
