@@ -128,6 +128,7 @@ export class ServingMembers {
     const tiles = new Map<string, TileCounts>();
     let times = new TileTimes().view();
     const diskTiers: StoreTierView[] = [];
+    const failedRenewals = new Map<string, number>();
     const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, cutOffTiles: 0, listeners: 0 };
     for (const one of await this.#ask("metrics", (member) => member.metrics())) {
       addTileCounts(tiles, one.tiles);
@@ -136,11 +137,13 @@ export class ServingMembers {
       sum.memory.bytes += one.memory.bytes;
       sum.memory.limitBytes += one.memory.limitBytes;
       diskTiers.push(...one.diskTiers);
+      for (const [store, failures] of one.failedRenewals)
+        failedRenewals.set(store, failures + (failedRenewals.get(store) ?? 0));
       sum.maps += one.maps;
       sum.cutOffTiles += one.cutOffTiles;
       sum.listeners += one.listeners;
     }
-    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers), failedChanges: this.#faults };
+    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers), failedRenewals, failedChanges: this.#faults };
   }
 
   async collectTraffic(): Promise<TrafficByLayer> {

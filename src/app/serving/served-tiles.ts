@@ -116,7 +116,7 @@ export class ServedTiles {
     if (uses.length > 0) this.#parts.core.used(uses);
   }
 
-  metrics(): Omit<ServingMetrics, "failedChanges" | "listeners"> {
+  metrics(): Omit<ServingMetrics, "failedRenewals" | "failedChanges" | "listeners"> {
     const { tiles, bytes, limitBytes } = this.#memory;
     return {
       tiles: this.#reader.counts,

@@ -40,7 +40,7 @@ export const S3StoreSchema = map({
     .describe("The beginning of all keys."),
   accessKeyId: optional(
     text.describe(
-      "Absent: the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then a profile.",
+      "Absent: the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then a profile, then a role.",
     ),
   ),
   secretAccessKey: optional(text.describe("The secret key to accessKeyId.")),

@@ -18,6 +18,8 @@ export interface ServingMetrics {
   /** The memory tier. */
   readonly memory: { readonly tiles: number; readonly bytes: number; readonly limitBytes: number };
   readonly diskTiers: readonly StoreTierView[];
+  /** The number of times that keys of a remote store's account could not be obtained or renewed, by store. */
+  readonly failedRenewals: ReadonlyMap<string, number>;
   /** The number of maps composed of tiles for users. */
   readonly maps: number;
   /** The number of tiles that nodes have served while they were cut off from their lead. */

@@ -38,6 +38,8 @@ export interface S3Store extends Store {
   away(): StoreTrouble | undefined;
   /** Sets the function that is called when this process finds the service unavailable, or available again. */
   onFound(found: (away: S3Away | undefined) => void): void;
+  /** The number of times that this process could not obtain or renew the keys of the account. */
+  failedRenewals(): number;
   /** Takes over from another process of this machine that the service is unavailable, or available again. */
   tell(away: S3Away | undefined): void;
 }
@@ -99,6 +101,7 @@ export function createS3Store(
       client.tell(told && new S3Error(told.status, told.code));
       tellBridge(client.away);
     },
+    failedRenewals: () => client.failedRenewals,
     get: (at) => tiles.get(at),
     stat: (at) => tiles.stat(at),
     keyOf: (at) => tiles.keyOf(at),
