@@ -1,4 +1,3 @@
-import type { TlsFiles } from "../lib/http/http-dispatcher.ts";
 import type { LayerName } from "./tile-set.ts";
 
 /**
@@ -59,7 +58,12 @@ export interface UpstreamOptions extends ConnectionOptions {
 }
 
 /** PEM files for connections to the configured servers, by absolute path. */
-export interface TlsOptions extends TlsFiles {
+export interface TlsOptions {
+  /** Certificates of the trusted authorities, which replace Node's list. */
+  readonly ca?: string;
+  /** The client's certificate, and the certificate's key. */
+  readonly cert?: string;
+  readonly key?: string;
   /** Identifies the content of the files at the time when the configuration was read. */
   readonly stamp: string;
 }

@@ -16,7 +16,7 @@ const SERVER_CLOSES_EARLIER_MS = 2_000;
 /** The most bytes of the status line and the headers together. */
 const LONGEST_HEAD = 64 * 1024;
 
-/** The files of a TLS client, in PEM form, or their paths. */
+/** The files of a TLS client, in PEM form. */
 export interface TlsFiles {
   /** Certificates of the trusted authorities, which replace Node's list. */
   readonly ca?: string;
