@@ -271,10 +271,11 @@ function installationOf(
 }
 
 /** Returns the catalogue of a configuration. */
-const catalogueIn = ({ layers, serviceInformation, compat, revision }: Configuration): Catalogue =>
+const catalogueIn = ({ layers, serviceInformation, inspire, compat, revision }: Configuration): Catalogue =>
   catalogueOf(layers, {
     information: serviceInformation,
     isCiteCompliant: compat.wmtsCiteCompliant,
     updateSequence: revision,
     isFullWms: compat.fullWms,
+    ...(inspire === undefined ? {} : { inspire }),
   });
