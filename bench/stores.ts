@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DiskTier } from "../src/cache/disk-tier.ts";
+import { DiskTier } from "../src/cache/tiers/disk-tier.ts";
 import { builtInGridSet } from "../src/grid/built-in.ts";
 import { machineDisk } from "../src/lib/file/machine-disk.ts";
 import { machineClock } from "../src/lib/time/machine-clock.ts";

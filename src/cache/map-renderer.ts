@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { asTileIndex, type Extent, type TileIndex, type TileRect, tileExtent, type Zoom } from "../grid/grid-set.ts";
 import type { Colour, Composed, ComposedLayer, Composition } from "../image/compose.ts";
-import { DEFAULT_ENCODING, encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
-import type { Resampling } from "../layer/resampling.ts";
+import { DEFAULT_ENCODING, encodingOptions } from "../layer/picture/encoding.ts";
+import type { Resampling } from "../layer/picture/resampling.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { MapRefused, Renderers } from "../render/renderers.ts";

@@ -1,6 +1,6 @@
-import type { EncodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
-import type { Resampling } from "../layer/resampling.ts";
+import type { EncodingOptions } from "../layer/picture/encoding.ts";
+import type { Resampling } from "../layer/picture/resampling.ts";
 import type { Clock } from "../lib/time/clock.ts";
 import { turn } from "../lib/time/sleep.ts";
 import { decodePicture } from "./decode.ts";

@@ -1,4 +1,4 @@
-import type { Resampling } from "../layer/resampling.ts";
+import type { Resampling } from "../layer/picture/resampling.ts";
 import { loadSharp } from "./load-sharp.ts";
 import type { Raster } from "./raster.ts";
 

@@ -165,16 +165,8 @@ function spanOf(rects: readonly TileRect[]): Pick<JobRequest, "zoomStart" | "zoo
   return { zoomStart: asZoom(Math.min(...zooms)), zoomStop: asZoom(Math.max(...zooms)) };
 }
 
-function widened(before: TileRect | undefined, rect: TileRect): TileRect {
-  if (before === undefined) return rect;
-  return asTileRect({
-    z: rect.z,
-    minX: Math.min(rect.minX, before.minX),
-    minY: Math.min(rect.minY, before.minY),
-    maxX: Math.max(rect.maxX, before.maxX),
-    maxY: Math.max(rect.maxY, before.maxY),
-  });
-}
+const widened = (before: TileRect | undefined, rect: TileRect): TileRect =>
+  before === undefined ? rect : asTileRect({ z: rect.z, ...unionOf(before, rect) });
 
 /** Returns a box, and copies of it that are shifted by a full turn if it crosses the date line. */
 function turnsOf(box: Extent, srs: number): readonly Extent[] {

@@ -75,6 +75,8 @@ export interface WatchedStore {
    * available.
    */
   away(): StoreTrouble | undefined;
+  /** The number of times that this process could not obtain or renew the keys of the store's account. */
+  failedRenewals(): number;
 }
 
 /** Why a store cannot be used. */
@@ -124,6 +126,7 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
         isRemote: type === "s3",
         trouble: () => store.trouble(),
         away: () => ("away" in store ? store.away() : undefined),
+        failedRenewals: () => ("failedRenewals" in store ? store.failedRenewals() : 0),
       }));
     },
     tell(news) {

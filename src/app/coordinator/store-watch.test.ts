@@ -12,6 +12,7 @@ function startWatch(state: { away?: string; found?: StoreTrouble | undefined }) 
     id: "main",
     isRemote: true,
     trouble: async () => state.found,
+    failedRenewals: () => 0,
     away: () => (state.away === undefined ? undefined : trouble(state.away)),
   };
   const watch = new StoreWatch(

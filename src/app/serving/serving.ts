@@ -52,7 +52,7 @@ export class Serving implements ServingProcesses {
   readonly #events: ServerEvents;
   readonly #checks: ConfigurationChecks;
   readonly #machine: Machine;
-  readonly #stores: Pick<OpenedStores, "configure">;
+  readonly #stores: Pick<OpenedStores, "configure" | "watched">;
   #configuration: Configuration;
   #catalogue: Catalogue;
   #readiness: Readiness = STARTING;
@@ -62,7 +62,7 @@ export class Serving implements ServingProcesses {
     readonly configuration: Configuration;
     /** The id of the sequence of events that this process receives. */
     readonly eventsId: string;
-    readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
+    readonly stores: { readonly store: TileStore } & Pick<OpenedStores, "configure" | "watched">;
     readonly diskTiers: DiskTiers | undefined;
     /** The methods of the server: in this process, or at the other end of a channel. */
     readonly core: CalledByMembers;
@@ -164,7 +164,9 @@ export class Serving implements ServingProcesses {
   }
 
   async metrics(): Promise<ServingMetrics> {
-    return { ...this.#tiles.metrics(), failedChanges: 0, listeners: this.#events.listeners };
+    const remote = this.#stores.watched.filter(({ isRemote }) => isRemote);
+    const failedRenewals = new Map(remote.map((store) => [store.id, store.failedRenewals()]));
+    return { ...this.#tiles.metrics(), failedRenewals, failedChanges: 0, listeners: this.#events.listeners };
   }
 
   async collectTraffic(): Promise<TrafficByLayer> {

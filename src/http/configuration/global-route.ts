@@ -1,4 +1,4 @@
-import { FILE_SETTINGS_ELEMENTS, SETTINGS_ELEMENTS } from "../../configuration/fields/settings-elements.ts";
+import { FILE_SETTINGS_ELEMENTS, SETTINGS_ELEMENTS } from "../../configuration/fields/elements/settings-elements.ts";
 import { RENAMED } from "../../configuration/geowebcache/read-file.ts";
 import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
 import { SETTINGS, settingsOf } from "../../configuration/gwc/configured-object.ts";

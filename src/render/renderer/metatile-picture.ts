@@ -6,9 +6,9 @@ import { pictureKind } from "../../image/picture-kind.ts";
 import type { Cut, Raster } from "../../image/raster.ts";
 import { allValues } from "../../layer/filter/parameter-filter.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../../layer/format.ts";
-import { encodingOf, modifierOf } from "../../layer/format-modifier.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { encodingOf, modifierOf } from "../../layer/picture/format-modifier.ts";
 import {
   type FailureClass,
   type RenderedImage,
