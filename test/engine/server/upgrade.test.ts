@@ -12,12 +12,13 @@ import { ended, job, startServer, type TestServer, usage } from "../../support/s
 import { expectExact } from "../../support/stores/exact.ts";
 
 const ARCHIVE = fileURLToPath(new URL("../../fixtures/data-1.0.0.tar.gz", import.meta.url));
-const running = closedAfterEach();
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "nuthatch-upgrade-"));
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
+// After the hook above, so that the server is closed before its directory is removed.
+const running = closedAfterEach();
 
 /** Unpacks the data directory of a server of version 1.0.0 that was stopped. */
 function unpacked(): string {
