@@ -52,9 +52,9 @@ test("a month has the share of the probes with the status 200, and the time of 9
   ]);
 });
 
-test("one failure in 100,000 probes is not 100 percent", () => {
-  const all = Array.from({ length: 100_000 }, (_, i) => at("2026-11-01T00:00:00Z", i === 0 ? 500 : 200, 10));
-  expect(qualityByMonth(all)[0]?.availabilityPercent).toBe(99.999);
+test("one failure in many probes is not 100 percent", () => {
+  const all = Array.from({ length: 20_000 }, (_, i) => at("2026-11-01T00:00:00Z", i === 0 ? 500 : 200, 10));
+  expect(qualityByMonth(all)[0]?.availabilityPercent).toBe(99.995);
 });
 
 test("the file keeps two years, and its end may be cut off", () => {
@@ -84,7 +84,7 @@ async function startServer(): Promise<string> {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${port}`;
 }
 const { signal } = new AbortController();
 
