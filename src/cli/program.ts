@@ -7,6 +7,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["user", async () => (await import("./commands/accounts/user-command.ts")).userCommand()],
   ["config", async () => (await import("./commands/server/config-command.ts")).configCommand()],
   ["doctor", async () => (await import("./commands/server/doctor-command.ts")).doctorCommand()],
+  ["quality", async () => (await import("./commands/server/quality-command.ts")).qualityCommand()],
   ["changes", async () => (await import("./commands/changes-command.ts")).changesCommand()],
   ["import", async () => (await import("./commands/import/import-command.ts")).importCommand()],
   ["export", async () => (await import("./commands/import/export-command.ts")).exportCommand()],
