@@ -13,6 +13,7 @@ import { jobPartOperations } from "./jobs/job-parts-route.ts";
 import { jobOperations } from "./jobs/jobs-route.ts";
 import { layerTestOperations } from "./layers/layer-test-route.ts";
 import { layerOperations } from "./layers/layers-route.ts";
+import { wmsOperations } from "./layers/wms-route.ts";
 import { nodeOperations } from "./nodes/nodes-route.ts";
 import { purgeOperations } from "./purges/purges-route.ts";
 import { quotaOperations } from "./quota/quota-route.ts";
@@ -44,6 +45,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...truncationOperations,
   ...layerOperations,
   ...layerTestOperations,
+  ...wmsOperations,
   ...gridSetOperations,
   ...storeOperations,
   ...storeCopyOperations,

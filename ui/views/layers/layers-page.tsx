@@ -57,7 +57,7 @@ export function LayersPage() {
   return (
     <Page
       title={t("nav.layers")}
-      actions={may("administer") && <ButtonLink kind="primary" to="/edit/layers" label={t("edit.newLayer")} />}
+      actions={may("administer") && <ButtonLink kind="primary" to="/edit/connect" label={t("edit.newLayer")} />}
     >
       <search class="row layer-filters">
         <input

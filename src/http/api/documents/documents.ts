@@ -32,6 +32,8 @@ import {
   layerTest,
   storeDetails,
   storeList,
+  wmsPicture,
+  wmsProposal,
 } from "./layer-documents.ts";
 import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
@@ -79,6 +81,8 @@ export const documents = {
   Layer: layer,
   LayerConfiguration: LayerSchema,
   LayerTest: layerTest,
+  WmsProposal: wmsProposal,
+  WmsPicture: wmsPicture,
   Node: node,
   Nodes: nodes,
   ConfigurationEffect: configurationEffect,
