@@ -3,12 +3,13 @@ import PQueue from "p-queue";
 import { rectHolds } from "../grid/grid-set.ts";
 import type { ComposedLayer, Composition } from "../image/compose.ts";
 import { type Catalogue, partsOf } from "../layer/catalogue.ts";
-import { encodingOptions } from "../layer/encoding.ts";
 import { allValues, parseParameters } from "../layer/filter/parameter-filter.ts";
+import type { ImageFormat } from "../layer/format.ts";
 import { coverageAt } from "../layer/grid-subset.ts";
 import { findSubset, type Layer } from "../layer/layer.ts";
-import { formatOfParts } from "../layer/picture-format.ts";
-import { STANDARD_RESAMPLING } from "../layer/resampling.ts";
+import { encodingOptions } from "../layer/picture/encoding.ts";
+import { formatOfParts } from "../layer/picture/picture-format.ts";
+import { STANDARD_RESAMPLING } from "../layer/picture/resampling.ts";
 import { defined } from "../lib/defined.ts";
 import type { Renderers } from "../render/renderers.ts";
 import { tileEtag } from "./etag.ts";
@@ -82,14 +83,16 @@ export class GroupReader implements TileReader {
     const tiles = outcomes.flatMap((one) => (one.kind === "tile" ? [one.tile] : []));
     const [first] = tiles;
     if (first === undefined) return outcomes[0] ?? { kind: "failure", failure: NOTHING };
-    const bytes = await this.#compose(tiles, request);
+    const bytes = await this.#compose(tiles, request, format);
     if ("code" in bytes) return { kind: "failure", failure: bytes };
     return { kind: "tile", tile: servedTile(tiles, bytes) };
   }
 
-  #compose(tiles: readonly ServedTile[], request: TileRequest): Promise<Uint8Array | TileFailure> {
-    const { layer, subset, format } = request;
-    if (format.kind !== "image") throw new RangeError(`group ${layer.name} has a format that is not a picture's`);
+  #compose(
+    tiles: readonly ServedTile[],
+    { layer, subset }: TileRequest,
+    format: ImageFormat,
+  ): Promise<Uint8Array | TileFailure> {
     const options = encodingOptions(layer);
     const tags = tiles.map(({ etag }) => etag).join();
     const key = `${format.mimeType} ${JSON.stringify(options)} ${tags}`;

@@ -1,7 +1,8 @@
 import type { GridSetName, TileRect } from "../grid/grid-set.ts";
-import { areaTag, type CellIndex, cellTag, layerTag } from "../layer/cache-tags.ts";
+import { areaTag, cellTag, layerTag } from "../layer/cache-tags.ts";
 import { type Catalogue, layerNames } from "../layer/catalogue.ts";
-import { CELL_SIDE, type LayerName, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import { type CellIndex, cellCount, cellKey, cellsIn } from "../layer/cells.ts";
+import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import type { ServiceParts } from "../ledger/service-parts.ts";
 import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
 import { pause } from "../lib/time/sleep.ts";
@@ -119,8 +120,7 @@ export class Purges {
     if (!this.isOn) return;
     const cells = this.#replaced.get(tileSet.layer) ?? new Map<string, ReplacedCell>();
     this.#replaced.set(tileSet.layer, cells);
-    if (cells.size <= MOST_CELLS)
-      cells.set(`${tileSetKey(tileSet)}\n${cell.z}/${cell.column}/${cell.row}`, { tileSet, cell });
+    if (cells.size <= MOST_CELLS) cells.set(cellKey(tileSet, cell), { tileSet, cell });
   }
 
   /** Records the replaced tiles. Runs inside the transaction that ends the marks of their cells, or earlier. */
@@ -284,16 +284,6 @@ export class Purges {
 }
 
 const intervalMs = (ratePerSecond: number): number => (1000 / ratePerSecond) * SPACING;
-
-const cellOf = (n: number): number => Math.floor(n / CELL_SIDE);
-
-const cellCount = ({ minX, maxX, minY, maxY }: TileRect): number =>
-  (cellOf(maxX) - cellOf(minX) + 1) * (cellOf(maxY) - cellOf(minY) + 1);
-
-function* cellsIn({ minX, maxX, minY, maxY, z }: TileRect): Generator<CellIndex> {
-  for (let row = cellOf(minY); row <= cellOf(maxY); row++)
-    for (let column = cellOf(minX); column <= cellOf(maxX); column++) yield { z, column, row };
-}
 
 /**
  * Returns the purges that one request carries out: the first, and the following ones of its mode as long as their tags

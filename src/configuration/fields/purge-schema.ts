@@ -11,6 +11,7 @@ import {
   number,
   oneOf,
   optional,
+  shortName,
   text,
   unlessUnfit,
   whole,
@@ -27,9 +28,7 @@ const headers = z
   .default({});
 
 const limits = (keysPerRequest: number, mostKeys: number, ratePerSecond: number) => ({
-  id: text
-    .regex(/^[\w.-]{1,64}$/, "at most 64 letters, digits, dots, hyphens and underscores")
-    .describe("The name of the service in `/api/v1/purges`, metrics and log."),
+  id: shortName.describe("The name of the service in `/api/v1/purges`, metrics and log."),
   keysPerRequest: whole(1, mostKeys).default(keysPerRequest).describe("The most tags of one request."),
   ratePerSecond: number({ above: 0, most: 1000 })
     .default(ratePerSecond)

@@ -1,5 +1,5 @@
 import { asTileIndex } from "../../grid/grid-set.ts";
-import { cellIndexOf } from "../../layer/cache-tags.ts";
+import { cellIndexOf } from "../../layer/cells.ts";
 import type { ServiceParts } from "../../ledger/service-parts.ts";
 import { PurgeOutbox } from "../../purge/purge-outbox.ts";
 import { createPurgePost } from "../../purge/purge-post.ts";

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type TileRequest, tileSetOf } from "../../../cache/tile-reader.ts";
-import { areaTag, cellIndexOf, layerTag, TAG_SEPARATORS, type TagHeader, tileTags } from "../../../layer/cache-tags.ts";
+import { areaTag, layerTag, TAG_SEPARATORS, type TagHeader, tileTags } from "../../../layer/cache-tags.ts";
+import { cellIndexOf } from "../../../layer/cells.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { type LayerName, tileSetKey } from "../../../layer/tile-set.ts";
 

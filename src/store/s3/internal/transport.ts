@@ -19,6 +19,8 @@ export interface TransportOptions {
   readonly connections: number;
   readonly caFile?: string;
   readonly connectTimeoutMs: number;
+  /** `none` for a server on the machine's own link. Absent: the proxies that the environment names. */
+  readonly proxy?: "none";
 }
 
 /** The error code of a request without an answer. */
@@ -32,11 +34,12 @@ export class Transport implements AsyncDisposable {
   readonly #dispatcher: Dispatcher;
   readonly #origin: string;
 
-  constructor({ disk, origin, connections, caFile, connectTimeoutMs }: TransportOptions) {
+  constructor({ disk, origin, connections, caFile, connectTimeoutMs, proxy }: TransportOptions) {
     this.#origin = origin;
     this.#dispatcher = createDispatcher(origin, "configured", {
       connections,
       connectTimeoutMs,
+      ...(proxy === undefined ? {} : { proxy }),
       ...(caFile === undefined ? {} : { tls: () => ({ ca: disk.readFileSync(caFile, "utf8") }) }),
     });
   }

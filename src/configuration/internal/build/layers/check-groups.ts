@@ -1,5 +1,5 @@
-import { findSubset, type Layer } from "../../../layer/layer.ts";
-import type { Path, Problems } from "../read/problems.ts";
+import { findSubset, type Layer } from "../../../../layer/layer.ts";
+import type { Path, Problems } from "../../read/problems.ts";
 
 /**
  * Checks the groups among all layers: each layer of a group exists, is no group, and offers the grid sets of the group.

@@ -1,9 +1,8 @@
-import type { Extent } from "../../../grid/grid-set.ts";
-import type { GridSubset } from "../../../layer/grid-subset.ts";
-import { findSubset, type Layer } from "../../../layer/layer.ts";
-import { defined } from "../../../lib/defined.ts";
-import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
-import type { LayerDocument } from "../../fields/layer-schema.ts";
+import { corners, intersectionOf } from "../../../../grid/extent.ts";
+import type { GridSubset } from "../../../../layer/grid-subset.ts";
+import { findSubset, type Layer } from "../../../../layer/layer.ts";
+import type { GridSubsetDocument } from "../../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../../fields/layer-schema.ts";
 
 /**
  * Returns the document of a group with the grid sets, areas, levels and formats that all of its layers have, where it
@@ -36,15 +35,10 @@ function sharedSubset(subset: GridSubset, others: readonly Layer[]): readonly Gr
   if (subsets.length <= others.length) return [];
   const zoomStart = Math.max(...subsets.map((one) => one.zoomStart));
   const zoomStop = Math.min(...subsets.map((one) => one.zoomStop));
-  const extents = subsets.flatMap(({ extent }) => extent ?? []);
-  const extent = extents.length === 0 ? undefined : sharedExtent(extents);
-  if (zoomStart > zoomStop || (extent !== undefined && (extent[0] >= extent[2] || extent[1] >= extent[3]))) return [];
-  return [{ gridSet: id, zoomStart, zoomStop, ...defined({ extent }) }];
+  if (zoomStart > zoomStop) return [];
+  const [own, ...further] = subsets.flatMap(({ extent }) => extent ?? []);
+  if (own === undefined) return [{ gridSet: id, zoomStart, zoomStop }];
+  const shared = further.reduce(intersectionOf, own);
+  if (shared.minX >= shared.maxX || shared.minY >= shared.maxY) return [];
+  return [{ gridSet: id, zoomStart, zoomStop, extent: [...corners(shared)] }];
 }
-
-const sharedExtent = (extents: readonly Extent[]): [number, number, number, number] => [
-  Math.max(...extents.map(({ minX }) => minX)),
-  Math.max(...extents.map(({ minY }) => minY)),
-  Math.min(...extents.map(({ maxX }) => maxX)),
-  Math.min(...extents.map(({ maxY }) => maxY)),
-];

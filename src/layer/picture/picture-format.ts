@@ -1,4 +1,4 @@
-import type { ImageFormat, TileFormat } from "./format.ts";
+import type { ImageFormat, TileFormat } from "../format.ts";
 
 /** Returns the formats of pictures. */
 export const imageFormats = (formats: readonly TileFormat[]): readonly ImageFormat[] =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { ServedTile } from "../tile-reader.ts";
 import { MemoryTier } from "./memory-tier.ts";
-import type { ServedTile } from "./tile-reader.ts";
 
 const tile: ServedTile = {
   bytes: new Uint8Array(10),

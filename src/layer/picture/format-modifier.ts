@@ -1,5 +1,5 @@
+import type { TileFormat } from "../format.ts";
 import { type EncodingOptions, encodingOptions } from "./encoding.ts";
-import type { TileFormat } from "./format.ts";
 
 /**
  * Request parameters and a quality that replace the layer's for the tiles of one format (GeoWebCache's

@@ -1,5 +1,5 @@
-import { defined } from "../../lib/defined.ts";
-import { isMapNode, itemsOf, type MapNode, map, textOf } from "../gwc/document-node.ts";
+import { defined } from "../../../lib/defined.ts";
+import { isMapNode, itemsOf, type MapNode, map, textOf } from "../../gwc/document-node.ts";
 import {
   contentOf,
   type Element,
@@ -10,10 +10,10 @@ import {
   mapType,
   nodeOf,
   rankOf,
-} from "../gwc/element.ts";
-import { decimal, inItem, integer, text } from "../gwc/forms.ts";
-import { LegendSchema } from "./layer-parts-schema.ts";
-import { LayerSchema } from "./layer-schema.ts";
+} from "../../gwc/element.ts";
+import { decimal, inItem, integer, text } from "../../gwc/forms.ts";
+import { LegendSchema } from "../layer-parts-schema.ts";
+import { LayerSchema } from "../layer-schema.ts";
 
 const of = keysOf(LegendSchema);
 const LEGEND = {

@@ -1,11 +1,11 @@
-import { type GridSet, sameSrs } from "../../../grid/grid-set.ts";
-import { formatNames, formatOf } from "../../../layer/format.ts";
-import type { GridSubset } from "../../../layer/grid-subset.ts";
-import { rendersSingleTiles, type SourceOptions } from "../../../layer/source-options.ts";
-import { addressesOf } from "../../../source/http/servers.ts";
-import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
-import type { LayerDocument } from "../../fields/layer-schema.ts";
-import type { Path, Problems } from "../read/problems.ts";
+import { type GridSet, sameSrs } from "../../../../grid/grid-set.ts";
+import { formatNames, formatOf } from "../../../../layer/format.ts";
+import type { GridSubset } from "../../../../layer/grid-subset.ts";
+import { rendersSingleTiles, type SourceOptions } from "../../../../layer/source-options.ts";
+import { addressesOf } from "../../../../source/http/servers.ts";
+import type { GridSubsetDocument } from "../../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../../fields/layer-schema.ts";
+import type { Path, Problems } from "../../read/problems.ts";
 
 /** The grid set of nearly all tiles on the web. */
 export const TILE_GRID_SETS: readonly GridSubsetDocument[] = [{ gridSet: "EPSG:900913" }];

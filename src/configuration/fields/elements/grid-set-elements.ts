@@ -1,8 +1,8 @@
-import { geoWebCacheUnitOf, unitOf } from "../../grid/crs/units.ts";
-import { fieldOf, isMapNode, map, numberOf } from "../gwc/document-node.ts";
-import { type Element, type Elements, type Form, type Keys, keysOf, rankOf } from "../gwc/element.ts";
-import { corners, decimal, doubles, flag, integer, text, texts } from "../gwc/forms.ts";
-import { GridSetSchema } from "./grid-set-schema.ts";
+import { geoWebCacheUnitOf, unitOf } from "../../../grid/crs/units.ts";
+import { fieldOf, isMapNode, map, numberOf } from "../../gwc/document-node.ts";
+import { type Element, type Elements, type Form, type Keys, keysOf, rankOf } from "../../gwc/element.ts";
+import { corners, decimal, doubles, flag, integer, text, texts } from "../../gwc/forms.ts";
+import { GridSetSchema } from "../grid-set-schema.ts";
 
 type GridSetKeys = Keys<typeof GridSetSchema>;
 

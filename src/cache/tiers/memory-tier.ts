@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
-import type { LayerName } from "../layer/tile-set.ts";
-import { LayerEpochs } from "../render/dispatch/layer-epochs.ts";
-import type { MemoryTiles } from "../render/memory-tiles.ts";
-import type { MaybePromise } from "../store/tile-store.ts";
-import type { ServedTile } from "./tile-reader.ts";
+import type { LayerName } from "../../layer/tile-set.ts";
+import { LayerEpochs } from "../../render/dispatch/layer-epochs.ts";
+import type { MemoryTiles } from "../../render/memory-tiles.ts";
+import type { MaybePromise } from "../../store/tile-store.ts";
+import type { ServedTile } from "../tile-reader.ts";
 
 /** The memory of an entry in addition to the tile's bytes: key, headers and bookkeeping. */
 const OVERHEAD_BYTES = 512;

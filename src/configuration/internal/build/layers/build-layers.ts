@@ -1,34 +1,41 @@
-import { builtInGridSet, builtInGridSetIds } from "../../../grid/built-in.ts";
-import { extentOf } from "../../../grid/extent.ts";
-import { asGridSetName, asZoom, type Extent, extentsOverlap, type GridSet, type Zoom } from "../../../grid/grid-set.ts";
-import { gridSetHint } from "../../../grid/grid-set-hint.ts";
-import { atEveryZoom } from "../../../layer/by-zoom.ts";
-import { stylesFilter } from "../../../layer/filter/parameter-filter.ts";
-import type { RequestFilter } from "../../../layer/filter/request-filter.ts";
-import { formatNames, formatOf, type TileFormat } from "../../../layer/format.ts";
-import { type GridSubset, gridSubset } from "../../../layer/grid-subset.ts";
-import type { Layer } from "../../../layer/layer.ts";
-import { styleName } from "../../../layer/legend.ts";
-import { rendersData, rendersSingleTiles, type SourceOptions } from "../../../layer/source-options.ts";
-import { NOT_STORED } from "../../../layer/stored-levels.ts";
-import { asFormatName, asLayerName, type LayerName } from "../../../layer/tile-set.ts";
-import { defined } from "../../../lib/defined.ts";
-import { directoryName } from "../../../store/file/file-layout.ts";
-import { hasControlCharacter } from "../../fields/fields.ts";
-import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
-import type { LayerDocument } from "../../fields/layer-schema.ts";
-import type { Path, Problems } from "../read/problems.ts";
-import { warnOfEscapes } from "./addresses.ts";
+import { builtInGridSet, builtInGridSetIds } from "../../../../grid/built-in.ts";
+import { extentOf } from "../../../../grid/extent.ts";
+import {
+  asGridSetName,
+  asZoom,
+  type Extent,
+  extentsOverlap,
+  type GridSet,
+  type Zoom,
+} from "../../../../grid/grid-set.ts";
+import { gridSetHint } from "../../../../grid/grid-set-hint.ts";
+import { atEveryZoom } from "../../../../layer/by-zoom.ts";
+import { stylesFilter } from "../../../../layer/filter/parameter-filter.ts";
+import type { RequestFilter } from "../../../../layer/filter/request-filter.ts";
+import { formatNames, formatOf, type TileFormat } from "../../../../layer/format.ts";
+import { type GridSubset, gridSubset } from "../../../../layer/grid-subset.ts";
+import type { Layer } from "../../../../layer/layer.ts";
+import { styleName } from "../../../../layer/legend.ts";
+import { rendersData, rendersSingleTiles, type SourceOptions } from "../../../../layer/source-options.ts";
+import { NOT_STORED } from "../../../../layer/stored-levels.ts";
+import { asFormatName, asLayerName, type LayerName } from "../../../../layer/tile-set.ts";
+import { defined } from "../../../../lib/defined.ts";
+import { directoryName } from "../../../../store/file/file-layout.ts";
+import { hasControlCharacter } from "../../../fields/fields.ts";
+import type { GridSubsetDocument } from "../../../fields/layer-parts-schema.ts";
+import type { LayerDocument } from "../../../fields/layer-schema.ts";
+import type { Path, Problems } from "../../read/problems.ts";
+import { warnOfEscapes } from "../addresses.ts";
 import {
   type CacheReport,
   checkCacheGrids,
   type NamedCache,
   subsetsOfCache,
   withCacheBounds,
-} from "./arcgis-caches.ts";
-import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withBounds } from "./archives.ts";
-import { buildSource, withoutFiles } from "./build-source.ts";
-import { buildUpdateSources } from "./build-update-sources.ts";
+} from "../arcgis-caches.ts";
+import { type archiveInspector, checkTileSize, tileGridSets, warnOfLevels, withBounds } from "../archives.ts";
+import { buildSource, withoutFiles } from "../build-source.ts";
+import { buildUpdateSources } from "../build-update-sources.ts";
 import { checkGroups } from "./check-groups.ts";
 import { checkTileLayer, checkTilesOnDisk, subsetPath } from "./check-tile-layer.ts";
 import { withSharedParts } from "./shared-parts.ts";

@@ -1,9 +1,9 @@
-import { isMap } from "../../lib/is-map.ts";
-import { itemsIn, scalarText } from "../gwc/document-node.ts";
-import { type Element, type Elements, type Form, type Keys, kept, keysOf } from "../gwc/element.ts";
-import { mapOf, text, texts } from "../gwc/forms.ts";
+import { isMap } from "../../../lib/is-map.ts";
+import { itemsIn, scalarText } from "../../gwc/document-node.ts";
+import { type Element, type Elements, type Form, type Keys, kept, keysOf } from "../../gwc/element.ts";
+import { mapOf, text, texts } from "../../gwc/forms.ts";
+import { ServiceContactSchema, ServiceInformationSchema, ServiceProviderSchema } from "../service-schema.ts";
 import { FORMAT_MODIFIERS } from "./layer-parts-elements.ts";
-import { ServiceContactSchema, ServiceInformationSchema, ServiceProviderSchema } from "./service-schema.ts";
 
 const ofContact = keysOf(ServiceContactSchema);
 const CONTACT: Elements<Keys<typeof ServiceContactSchema>> = Object.fromEntries(

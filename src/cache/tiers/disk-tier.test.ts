@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { ManualClock } from "../../test/support/manual-clock.ts";
-import type { Disk } from "../lib/file/disk.ts";
-import { machineDisk } from "../lib/file/machine-disk.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
+import type { Disk } from "../../lib/file/disk.ts";
+import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { DiskTier, type TierKey } from "./disk-tier.ts";
 
 const root = mkdtempSync(join(tmpdir(), "nuthatch-tier-"));

@@ -1,7 +1,7 @@
-import { formatOf, type TileFormat } from "../../layer/format.ts";
-import { INFO_FORMATS } from "../../layer/layer.ts";
-import { HINTS, type Resampling, resamplingOfHint, STANDARD_RESAMPLING } from "../../layer/resampling.ts";
-import { itemsIn, list, scalarText, textOf } from "../gwc/document-node.ts";
+import { formatOf, type TileFormat } from "../../../layer/format.ts";
+import { INFO_FORMATS } from "../../../layer/layer.ts";
+import { HINTS, type Resampling, resamplingOfHint, STANDARD_RESAMPLING } from "../../../layer/picture/resampling.ts";
+import { itemsIn, list, scalarText, textOf } from "../../gwc/document-node.ts";
 import {
   derived,
   type Element,
@@ -14,8 +14,10 @@ import {
   keysOf,
   onlyWritten,
   rankOf,
-} from "../gwc/element.ts";
-import { commaTexts, filled, flag, integer, integers, text, texts } from "../gwc/forms.ts";
+} from "../../gwc/element.ts";
+import { commaTexts, filled, flag, integer, integers, text, texts } from "../../gwc/forms.ts";
+import { LayerSchema } from "../layer-schema.ts";
+import { ArcgisCacheSourceSchema, MbtilesSourceSchema, WmsSourceSchema } from "../source-schema.ts";
 import {
   expiryRules,
   expirySeconds,
@@ -26,16 +28,15 @@ import {
   REQUEST_FILTERS,
   UPDATE_SOURCES,
 } from "./layer-parts-elements.ts";
-import { LayerSchema } from "./layer-schema.ts";
 import { LEGENDS } from "./legend-elements.ts";
-import { ArcgisCacheSourceSchema, MbtilesSourceSchema, WmsSourceSchema } from "./source-schema.ts";
 
 /** The elements of GeoWebCache's layers, and the keys of the configuration that have their values. */
 
 /** GeoWebCache's default of `concurrency`, `metaWidthHeight` and `backendTimeout`. */
 const CONCURRENCY = 32;
 const META = [3, 3] as const;
-const BACKEND_TIMEOUT_SECONDS = 120;
+/** GeoWebCache's time limit in seconds of a request to a server. */
+export const BACKEND_TIMEOUT_SECONDS = 120;
 
 /** GeoWebCache's code of an expiry: the tile never expires. */
 const NEVER = -2;

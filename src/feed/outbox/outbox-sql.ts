@@ -1,3 +1,5 @@
+import { OUTBOX, OUTBOX_COLUMNS, WRITTEN_COLUMNS } from "./outbox-row.ts";
+
 /** A table whose changes the triggers write into the outbox. */
 export interface WatchedTable {
   readonly schema: string;
@@ -12,7 +14,8 @@ export interface WatchedTable {
 const MOST_ROWS = 1_000;
 const PARTS = 64;
 
-const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+/** Returns a name in quotes. */
+export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Returns the columns `srid`, `minx` … of the changed rows, from a transition table. */
@@ -49,7 +52,7 @@ export function outboxSql(watched: WatchedTable): string {
   const topic = literal(`${schema}.${table}`);
   const functionOf = (event: string): string =>
     `${identifier(schema)}.${identifier(`nuthatch_${event.toLowerCase()}_${table}`)}`;
-  const insert = "INSERT INTO nuthatch_changes (topic, srid, minx, miny, maxx, maxy)";
+  const insert = `INSERT INTO ${OUTBOX} (${Object.keys(WRITTEN_COLUMNS).join(", ")})`;
   const triggers = EVENTS.map(
     ({ event, tables, referencing }) => `
 CREATE OR REPLACE FUNCTION ${functionOf(event)}() RETURNS trigger LANGUAGE plpgsql AS $nuthatch$
@@ -69,7 +72,7 @@ BEGIN
       CASE WHEN n <= ${MOST_ROWS} OR part = 0 THEN miny ELSE floor(((miny + maxy) / 2 - y) / part) END,
       CASE WHEN n <= ${MOST_ROWS} OR part = 0 THEN maxx END,
       CASE WHEN n <= ${MOST_ROWS} OR part = 0 THEN maxy END;
-  PERFORM pg_notify('nuthatch_changes', '');
+  PERFORM pg_notify(${literal(OUTBOX)}, '');
   RETURN NULL;
 END $nuthatch$;
 DROP TRIGGER IF EXISTS nuthatch_${event.toLowerCase()} ON ${name};
@@ -77,26 +80,22 @@ CREATE TRIGGER nuthatch_${event.toLowerCase()} AFTER ${event} ON ${name}
   REFERENCING ${referencing} FOR EACH STATEMENT EXECUTE FUNCTION ${functionOf(event)}();`,
   );
   return `-- Nuthatch: the changes of ${schema}.${table}. Run it with psql as the owner of the table; it can be run again.
--- The account of \`databases\` needs: GRANT SELECT, DELETE ON nuthatch_changes TO reader;
--- Accounts that change the table need: GRANT INSERT ON nuthatch_changes TO editor;
+-- The account of \`databases\` needs: GRANT SELECT, DELETE ON ${OUTBOX} TO reader;
+-- Accounts that change the table need: GRANT INSERT ON ${OUTBOX} TO editor;
 BEGIN;
 
-CREATE TABLE IF NOT EXISTS nuthatch_changes (
-  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  topic text NOT NULL,
-  srid integer,
-  minx double precision,
-  miny double precision,
-  maxx double precision,
-  maxy double precision,
+CREATE TABLE IF NOT EXISTS ${OUTBOX} (
+${Object.entries(OUTBOX_COLUMNS)
+  .map((column) => `  ${column.join(" ")},`)
+  .join("\n")}
   changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 ${triggers.join("\n")}
 
 CREATE OR REPLACE FUNCTION ${functionOf("truncate")}() RETURNS trigger LANGUAGE plpgsql AS $nuthatch$
 BEGIN
-  INSERT INTO nuthatch_changes (topic) VALUES (${topic});
-  PERFORM pg_notify('nuthatch_changes', '');
+  INSERT INTO ${OUTBOX} (topic) VALUES (${topic});
+  PERFORM pg_notify(${literal(OUTBOX)}, '');
   RETURN NULL;
 END $nuthatch$;
 DROP TRIGGER IF EXISTS nuthatch_truncate ON ${name};

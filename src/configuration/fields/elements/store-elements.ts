@@ -1,9 +1,9 @@
-import { s3Configuration } from "../../store/store-configuration.ts";
-import type { FileLayout, StoreOptions } from "../../store/store-options.ts";
-import { type MapNode, scalarText } from "../gwc/document-node.ts";
-import { derived, type Elements, type Form, type Keys, kept, keptAll, keysOf, nodeOf } from "../gwc/element.ts";
-import { filled, numberText, text } from "../gwc/forms.ts";
-import { CompactStoreSchema, FileStoreSchema, S3StoreSchema } from "./stores-schema.ts";
+import { s3Configuration } from "../../../store/store-configuration.ts";
+import type { FileLayout, StoreOptions } from "../../../store/store-options.ts";
+import { type MapNode, scalarText } from "../../gwc/document-node.ts";
+import { derived, type Elements, type Form, type Keys, kept, keptAll, keysOf, nodeOf } from "../../gwc/element.ts";
+import { filled, numberText, text } from "../../gwc/forms.ts";
+import { CompactStoreSchema, FileStoreSchema, S3StoreSchema } from "../stores-schema.ts";
 
 /** The block size that GeoWebCache's file stores have. Nuthatch reads the block size from the file system instead. */
 const BLOCK_BYTES = 4096;

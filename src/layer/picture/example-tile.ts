@@ -1,5 +1,5 @@
-import { asTileX, asZoom, type TileX, type Zoom } from "../grid/grid-set.ts";
-import { coverageAt, type GridSubset } from "./grid-subset.ts";
+import { asTileX, asZoom, type TileX, type Zoom } from "../../grid/grid-set.ts";
+import { coverageAt, type GridSubset } from "../grid-subset.ts";
 
 export interface Tile {
   readonly z: Zoom;

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { dirname, join } from "node:path";
 import { LRUCache } from "lru-cache";
-import { codeOf } from "../lib/error-code.ts";
-import type { Disk } from "../lib/file/disk.ts";
-import type { Clock } from "../lib/time/clock.ts";
-import type { StoredTile } from "../store/tile-store.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import type { Disk } from "../../lib/file/disk.ts";
+import type { Clock } from "../../lib/time/clock.ts";
+import type { StoredTile } from "../../store/tile-store.ts";
 import type { DiskTierView } from "./disk-tier-view.ts";
 
 export interface DiskTierOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadConfiguration } from "../../load.ts";
+import { loadConfiguration } from "../../../load.ts";
 
 async function loaded(group: object, more: object = {}) {
   const part = (name: string, own: object = {}) => ({ name, source: { type: "demo", dataset: "world" }, ...own });

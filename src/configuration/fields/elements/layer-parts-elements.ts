@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import type { CaseRule } from "../../layer/filter/parameter-filter.ts";
-import type { ChangeOperation } from "../../layer/update-source.ts";
-import type { ReadonlyDeep } from "../../lib/readonly-deep.ts";
+import type { CaseRule } from "../../../layer/filter/parameter-filter.ts";
+import type { ChangeOperation } from "../../../layer/update-source.ts";
+import type { ReadonlyDeep } from "../../../lib/readonly-deep.ts";
 import {
   type DocumentNode,
   double,
@@ -11,8 +11,8 @@ import {
   numberOf,
   scalarText,
   textOf,
-} from "../gwc/document-node.ts";
-import { contentOf, type Elements, type Form, type Keys, kept, keysOf } from "../gwc/element.ts";
+} from "../../gwc/document-node.ts";
+import { contentOf, type Elements, type Form, type Keys, kept, keysOf } from "../../gwc/element.ts";
 import {
   commaTexts,
   corners,
@@ -28,17 +28,17 @@ import {
   numberText,
   text,
   texts,
-} from "../gwc/forms.ts";
-import { FormatModifierSchema, GridSubsetSchema, MetadataUrlSchema } from "./layer-parts-schema.ts";
-import { ExpiryRuleSchema } from "./layer-schema.ts";
+} from "../../gwc/forms.ts";
+import { FormatModifierSchema, GridSubsetSchema, MetadataUrlSchema } from "../layer-parts-schema.ts";
+import { ExpiryRuleSchema } from "../layer-schema.ts";
 import {
   FloatFilterSchema,
   IntegerFilterSchema,
   RegexFilterSchema,
   StringFilterSchema,
-} from "./parameter-filter-schema.ts";
-import { CircleFilterSchema, FileFilterSchema, RasterSchema, WmsFilterSchema } from "./request-filter-schema.ts";
-import { GeoRssSchema, type UpdateSourceSchema } from "./update-source-schema.ts";
+} from "../parameter-filter-schema.ts";
+import { CircleFilterSchema, FileFilterSchema, RasterSchema, WmsFilterSchema } from "../request-filter-schema.ts";
+import { GeoRssSchema, type UpdateSourceSchema } from "../update-source-schema.ts";
 
 /** The elements of the lists of a layer. */
 
