@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "../../../lib/aws/aws-signature.ts";
 import { whenAborted } from "../../../lib/http/when-aborted.ts";
 import type { Machine } from "../../../lib/machine.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
@@ -10,7 +11,6 @@ import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { accountOf } from "./credentials.ts";
 import { parseErrorCode } from "./s3-xml.ts";
-import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "./signer.ts";
 import { NO_ANSWER, type S3Response, Transport } from "./transport.ts";
 
 type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
@@ -376,7 +376,7 @@ export class S3Requests implements AsyncDisposable {
     const path = key === undefined ? this.#root : `${this.#root}${this.keyOf(key)}`;
     const unsigned: UnsignedRequest = { method, host: this.#host, path, query, headers };
     const credentials = await this.#account.current();
-    const signing = { region: this.#options.region, credentials, atMs };
+    const signing = { service: "s3", region: this.#options.region, credentials, atMs } as const;
     const signed: SignedRequest =
       seconds === undefined
         ? signHeaders(

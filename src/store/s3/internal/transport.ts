@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
+import type { SignedRequest } from "../../../lib/aws/aws-signature.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
 import { createDispatcher } from "../../../lib/http/http-dispatcher.ts";
 import { S3Error, s3Failure } from "../s3-error.ts";
-import type { SignedRequest } from "./signer.ts";
 
 export interface S3Response {
   readonly status: number;
