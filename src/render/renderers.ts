@@ -7,6 +7,7 @@ import type { RenderFailure, RenderMeasures, RenderOrder } from "./render-order.
 import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
 import type { StoredTiles } from "./renderer/store-tiles.ts";
 import type { TestOrder, TestRender } from "./renderer/test-render.ts";
+import type { MetatileAddress } from "./user-renders.ts";
 
 /** A failed request to an upstream, and how long it took. */
 export type FailedRequest = Omit<RenderFailure, "answeredMsAgo" | keyof RenderMeasures> &
@@ -80,6 +81,11 @@ export interface Renderers {
    * older generation. Resolves when every store phase that began before has ended and has been reported.
    */
   raiseGeneration(layer: LayerName, generation: number): Promise<void>;
+  /**
+   * Outdates renders of a layer: tiles of the given metatiles are not stored by a render that is in progress. Ends
+   * batches that contain such a metatile. Resolves like `raiseGeneration`.
+   */
+  outdate(layer: LayerName, metatiles: readonly MetatileAddress[]): Promise<void>;
   /** Sends a question to the upstream of a layer. The signal ends the request. */
   query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** Requests one tile, which is not stored, from the upstream of a layer. The signal ends the request. */
