@@ -7,7 +7,6 @@ import type { RenderFailure, RenderMeasures, RenderOrder } from "./render-order.
 import type { EarlyTiles } from "./renderer/missed-tile-first.ts";
 import type { StoredTiles } from "./renderer/store-tiles.ts";
 import type { TestOrder, TestRender } from "./renderer/test-render.ts";
-import type { MetatileAddress } from "./user-renders.ts";
 
 /** A failed request to an upstream, and how long it took. */
 export type FailedRequest = Omit<RenderFailure, "answeredMsAgo" | keyof RenderMeasures> &
@@ -85,7 +84,7 @@ export interface Renderers {
    * Outdates renders of a layer: tiles of the given metatiles are not stored by a render that is in progress. Ends
    * batches that contain such a metatile. Resolves like `raiseGeneration`.
    */
-  outdate(layer: LayerName, metatiles: readonly MetatileAddress[]): Promise<void>;
+  outdate(layer: LayerName, metatiles: readonly Pick<RenderOrder, "tileSet" | "rect">[]): Promise<void>;
   /** Sends a question to the upstream of a layer. The signal ends the request. */
   query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** Requests one tile, which is not stored, from the upstream of a layer. The signal ends the request. */
