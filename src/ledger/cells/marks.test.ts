@@ -61,6 +61,20 @@ test("a mark ends when its cell is closed, known and idle for a second; after a 
   expect(left(true)).toEqual([]);
 });
 
+test("a mark counts for two minutes after a reboot, also if the wall clock is set meanwhile", () => {
+  const { db, marks, clock, left, block } = open();
+  const end = (): void => db.transaction(() => marks.endIdle());
+  marks.mark(block, 3);
+  end();
+  clock.pass(2_000);
+  end();
+  for (const aheadMs of [3_600_000, -3_600_000]) {
+    clock.setWallClock(aheadMs);
+    end();
+    expect([left(), left(true)]).toEqual([[], [3]]);
+  }
+});
+
 test("a removed block leaves no mark to be written", () => {
   const { db, marks, left, block } = open();
   marks.mark(block, 3);
