@@ -210,7 +210,7 @@ export class Marks {
     this.#writeAll(changed);
     this.writeFresh();
     // A later time is one of an earlier boot, whose cells were recalled at the start.
-    this.#sql.deleteEnded.run(now - SETTLING_MS, now);
+    this.#sql.deleteEnded.run(now - SETTLING_MS, this.#nowMs());
   }
 
   /** Removes the marks of blocks whose rows have been deleted. */
