@@ -3,6 +3,7 @@ import { sessionTables } from "../../account/session-service.ts";
 import { activityTables } from "../../activity/activity-service.ts";
 import { configuredObjectTables } from "../../configuration/keep/stored-objects.ts";
 import { feedTables } from "../../feed/feed-store.ts";
+import { tileListTables } from "../../feed/tile-lists/tile-list-store.ts";
 import { jobTables } from "../../jobs/record/job-tables.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionTables } from "../../ledger/counting/adoption.ts";
@@ -44,6 +45,7 @@ export function createTables(db: Database): void {
     activityTables,
     configuredObjectTables,
     feedTables,
+    tileListTables,
   ]);
 }
 

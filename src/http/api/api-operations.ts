@@ -1,5 +1,6 @@
 import { activityOperations } from "./activity/activity-route.ts";
 import type { ApiOperation } from "./api-operation.ts";
+import { changeOperations } from "./changes/changes-route.ts";
 import { configurationOperations } from "./configuration/configuration-route.ts";
 import { gridSetOperations } from "./configured/grid-sets-route.ts";
 import { storeOperations } from "./configured/stores-route.ts";
@@ -50,6 +51,7 @@ export const apiOperations: readonly ApiOperation[] = [
   ...crsOperations,
   ...statsOperations,
   ...upstreamOperations,
+  ...changeOperations,
   ...purgeOperations,
   ...nodeOperations,
   ...statusOperations,
