@@ -1,4 +1,5 @@
 import type { Feeds } from "../feed/feeds.ts";
+import type { WatchedFiles } from "../feed/files/watched-files.ts";
 import type { Outboxes } from "../feed/outbox/outboxes.ts";
 import type { TileLists } from "../feed/tile-lists/tile-lists.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
@@ -30,6 +31,7 @@ interface Lifecycle extends ServiceContext {
   readonly feeds: Feeds;
   readonly outboxes: Outboxes;
   readonly tileLists: TileLists;
+  readonly watchedFiles: WatchedFiles;
   readonly periodicWork: PeriodicWork;
 }
 
@@ -59,7 +61,7 @@ export class Coordinator {
    */
   start(): void {
     const { stateLoss, log, catalogue, jobs, schedules, feeds, outboxes, tileLists } = this.#parts;
-    const { adoption, truncations, deliveries, purges } = this.#parts;
+    const { watchedFiles, adoption, truncations, deliveries, purges } = this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
     deliveries.reconfigured();
     purges.reconfigured();
@@ -69,6 +71,7 @@ export class Coordinator {
     feeds.start();
     outboxes.start();
     tileLists.start();
+    watchedFiles.start();
     this.#recountAfterLostWrites();
     truncations.reclaim.sweep();
     this.services.quota.start();
@@ -179,10 +182,11 @@ export class Coordinator {
 
   /** Stops the jobs and all background work. Users' writes are still accounted for until `close`. */
   async stop(graceMs: number): Promise<void> {
-    const { quota, jobs, schedules, feeds, outboxes, tileLists, adoption, truncations } = this.#parts;
+    const { quota, jobs, schedules, feeds, outboxes, tileLists, watchedFiles, adoption, truncations } = this.#parts;
     await feeds.close();
     await outboxes.close();
     await tileLists.close();
+    await watchedFiles.close();
     await schedules.scheduler.close();
     await quota.enforcer.close();
     await adoption.close();
@@ -239,9 +243,9 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   });
   const userWrites = buildUserWrites(context, quota);
   const serviceContext = { ...jobContext, jobs, userWrites };
-  const { services, schedules, feeds, outboxes, tileLists } = buildServices(serviceContext);
+  const { services, schedules, feeds, outboxes, tileLists, watchedFiles } = buildServices(serviceContext);
   const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
-  const lifecycle = { ...serviceContext, schedules, feeds, outboxes, tileLists, periodicWork };
+  const lifecycle = { ...serviceContext, schedules, feeds, outboxes, tileLists, watchedFiles, periodicWork };
   return new Coordinator(lifecycle, closing, services, userWrites);
 }

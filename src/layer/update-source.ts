@@ -48,9 +48,21 @@ export interface TileListSource {
   readonly operation: ChangeOperation;
 }
 
+/** Files whose change is a change of all data of the layer. */
+export interface FilesSource {
+  readonly type: "files";
+  /** Absolute paths of files or directories. At least one. */
+  readonly paths: readonly string[];
+  /** A file has changed when it has not changed any more for this time. */
+  readonly settleSeconds: number;
+  readonly operation: ChangeOperation;
+}
+
 /** A source that reports where the data of a layer has changed. */
-export type UpdateSource = FeedSource | OutboxSource | TileListSource;
+export type UpdateSource = FeedSource | OutboxSource | TileListSource | FilesSource;
 
 /** Returns whether tiles of a layer may be marked as stale one by one, so that their times must be looked at. */
 export const mayBeMarked = ({ updateSources }: { readonly updateSources?: readonly UpdateSource[] }): boolean =>
-  updateSources?.some(({ type, operation }) => type !== "georss" && operation !== "truncate") ?? false;
+  updateSources?.some(
+    ({ type, operation }) => (type === "postgres" || type === "tileLists") && operation !== "truncate",
+  ) ?? false;

@@ -69,9 +69,11 @@ const SECOND = account("another", "077", "Asia/Tokyo", own === 0 ? 65_534 : own)
 function runAs(cwd: string, { umask, zone, number, home }: Account, ...command: string[]): string {
   const as = number === own ? [] : ["setpriv", `--reuid=${number}`, `--regid=${number}`, "--clear-groups"];
   const HOME = number === own ? process.env["HOME"] : home;
+  // `npx` names the cache of its own account in variables.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
   return run("sh", ["-c", `umask ${umask}; "$@"`, "sh", ...as, ...command], {
     cwd,
-    env: { ...process.env, HOME, TZ: zone, TMPDIR: home, SOURCE_DATE_EPOCH: "1790000000" },
+    env: { ...env, HOME, TZ: zone, TMPDIR: home, SOURCE_DATE_EPOCH: "1790000000" },
   });
 }
 

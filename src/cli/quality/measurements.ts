@@ -4,7 +4,7 @@ export interface Measurement {
   readonly atMs: number;
   /** The status of the answer. Undefined without an answer in time. */
   readonly status: number | undefined;
-  /** The time to the first byte of the answer. */
+  /** The time to the first byte of the answer, a whole number. */
   readonly firstByteMs: number;
 }
 
@@ -19,7 +19,7 @@ export const LIMIT_MS = 5_000;
 
 /** Returns a measurement as a line of CSV (RFC 4180), without its end. */
 export const lineOf = ({ atMs, status, firstByteMs }: Measurement): string =>
-  `${new Date(atMs).toISOString()},${status ?? ""},${Math.round(firstByteMs)}`;
+  `${new Date(atMs).toISOString()},${status ?? ""},${firstByteMs}`;
 
 /** Parses a line. Undefined for the header and for the rest of a line that a loss of power has cut off. */
 export function parseLine(line: string): Measurement | undefined {

@@ -28,7 +28,7 @@ export function createProber(clock: Clock, connections: number): Prober {
           return undefined;
         },
       );
-      return { atMs, status, firstByteMs: clock.monotonicNow() - begin };
+      return { atMs, status, firstByteMs: Math.round(clock.monotonicNow() - begin) };
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };

@@ -46,7 +46,16 @@ const TileListsSchema = map({
   operation,
 });
 
-export const UpdateSourceSchema = kinds([GeoRssSchema, OutboxSchema, TileListsSchema]);
+const FilesSchema = map({
+  type: z.literal("files").describe("Files whose change is a change of all data of the layer."),
+  paths: someOf(text).describe("Files or directories, such as an archive, or the map file of MapServer."),
+  settleSeconds: whole(0, 3_600)
+    .default(5)
+    .describe("The time for which a file must not change any more before the change has an effect."),
+  operation,
+});
+
+export const UpdateSourceSchema = kinds([GeoRssSchema, OutboxSchema, TileListsSchema, FilesSchema]);
 
 export type UpdateSourceDocument = z.output<typeof UpdateSourceSchema>;
 

@@ -3,6 +3,7 @@ import { sessionTables } from "../../account/session-service.ts";
 import { activityTables } from "../../activity/activity-service.ts";
 import { configuredObjectTables } from "../../configuration/keep/stored-objects.ts";
 import { feedTables } from "../../feed/feed-store.ts";
+import { watchedFileTables } from "../../feed/files/watched-file-store.ts";
 import { tileListTables } from "../../feed/tile-lists/tile-list-store.ts";
 import { jobTables } from "../../jobs/record/job-tables.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
@@ -46,6 +47,7 @@ export function createTables(db: Database): void {
     configuredObjectTables,
     feedTables,
     tileListTables,
+    watchedFileTables,
   ]);
 }
 

@@ -1,5 +1,7 @@
 import { FeedStore } from "../../feed/feed-store.ts";
 import { Feeds } from "../../feed/feeds.ts";
+import { WatchedFileStore } from "../../feed/files/watched-file-store.ts";
+import { WatchedFiles } from "../../feed/files/watched-files.ts";
 import { LayerChanges } from "../../feed/layer-changes.ts";
 import { Outboxes } from "../../feed/outbox/outboxes.ts";
 import { TileListStore } from "../../feed/tile-lists/tile-list-store.ts";
@@ -82,5 +84,6 @@ export function buildChanges(
   return {
     outboxes: new Outboxes({ ...context, changes }),
     tileLists: new TileLists({ ...context, changes, disk: machine.disk, store: new TileListStore(db) }),
+    watchedFiles: new WatchedFiles({ ...context, changes, disk: machine.disk, store: new WatchedFileStore(db) }),
   };
 }

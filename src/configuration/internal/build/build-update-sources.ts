@@ -23,6 +23,10 @@ export function buildUpdateSources(
   if (documents === undefined || first === undefined) return undefined;
   return documents.map((document, i): UpdateSource => {
     if (document.type === "postgres") return document;
+    if (document.type === "files") {
+      const absolute = document.paths.map((file, n) => problems.fileAt([...path, i, "paths", n], file));
+      return { ...document, paths: absolute };
+    }
     const offered = gridSubsets.map((subset): string => subset.gridSet.id);
     if (document.type === "tileLists") {
       const usual = offered.includes(WEB_MERCATOR) ? WEB_MERCATOR : first.gridSet.id;
