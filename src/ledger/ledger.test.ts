@@ -299,24 +299,6 @@ function evictAll(ledger: Ledger): void {
   ledger.flush();
 }
 
-test("a tile that was set aside and then cut off by a loss of power is removed by an undo, whenever it comes", async () => {
-  const at = open(directory, "state.db");
-  await storedFiles(at, 2);
-  at.ledger.truncated.truncate(pyramid, 1);
-  const other = { ...tileSet, layer: "other" };
-  clock.pass(200_000);
-  const cells = at.ledger.writers.open(other, { z: Z, minX: 0, minY: 0, maxX: 0, maxY: 0 });
-  at.ledger.writers.close(cells);
-  clock.pass(2_000);
-  at.ledger.flush();
-  const names = readdirSync(join(directory, "tiles"), { recursive: true, encoding: "utf8" });
-  truncateSync(join(directory, "tiles", names.find((name) => name.endsWith("0001_0000.png")) ?? "none"), 5);
-  at.ledger.truncated.restore("a", 1, [{ ...pyramid, complete: true }], () => {});
-  while (at.ledger.doubted.countSome(1000));
-  expect(total(at.ledger).tiles).toBe(1n);
-  at.db.close();
-});
-
 test("a level that was evicted keeps its marks over a start, for the tiles that a loss of power brings back", async () => {
   const at = open(directory, "state.db");
   const loseRemovals = await storedFiles(at, 3);

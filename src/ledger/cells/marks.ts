@@ -65,10 +65,8 @@ export class Marks {
         `SELECT bx, by, settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND ${inPositions("bx", "by")}`,
       ),
       move: db.prepare("UPDATE mark SET tile_set = ? WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      // The marks of a tile set that is set aside last until an undo, because a loss of power may cut off its tiles.
       deleteEnded: db.prepare(
-        `DELETE FROM mark WHERE active = '0000000000000000' AND (settled_ms < ? OR settled_ms > ?)
-           AND tile_set NOT IN (SELECT id FROM tile_set WHERE aside IS NOT NULL)`,
+        "DELETE FROM mark WHERE active = '0000000000000000' AND (settled_ms < ? OR settled_ms > ?)",
       ),
     };
   }

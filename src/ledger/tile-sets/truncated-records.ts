@@ -105,16 +105,15 @@ export class TruncatedRecords {
     });
     const markedCells = db.prepare("SELECT * FROM mark WHERE tile_set = ?");
     for (const { replaced, record } of restored) {
-      // These cells were marked when the tile set was set aside, or shortly before, and have not been counted since. A
-      // loss of power may have cut off their tiles.
+      // These cells were marked when the tile set was set aside, and have not been counted since.
       for (const row of idsOf(record).flatMap((id) => markedCells.all(id))) {
         const at = blockAddressOfRow(row);
         if (tileSets.ofBlock(at) === undefined) continue;
         const block = blocks.at(at);
-        for (const cell of new Set([...maskCells(text(row, "active")), ...maskCells(text(row, "settling"))])) {
-          marks.mark(block, cell);
+        for (const cell of maskCells(text(row, "active"))) {
+          marks.restore(block, cell);
           doubted.doubt(block, cell);
-          doubted.wasCutOff(block, cell);
+          blocks.changed(block);
         }
       }
       if (replaced === undefined) continue;
