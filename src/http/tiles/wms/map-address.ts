@@ -23,6 +23,7 @@ import { mapLayerOf } from "./map-level.ts";
 import { parseBox, parseCrs, parseFilters, parseSize, refuseUnknownStyle, withCode } from "./map-parts.ts";
 import { bestFit, isOffered, isSame, nearestHint } from "./one-tile.ts";
 import { MAX_SIDE, mapFormats } from "./wms-capabilities.ts";
+import { namedVersion } from "./wms-version.ts";
 
 /**
  * Parses GetMap: of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile services), or of any extent and of
@@ -50,8 +51,7 @@ export const parseGetMap: QueryParser = (catalogue, query) => {
  * GWC.
  */
 function refuseWithoutVersion(catalogue: Catalogue, query: Query): Refused | undefined {
-  const version = query.get("VERSION") ?? query.get("WMTVER") ?? "";
-  if (version !== "" || !catalogue.service.isCiteCompliant) return undefined;
+  if (namedVersion(query) !== undefined || !catalogue.service.isCiteCompliant) return undefined;
   return refuse({
     ...badField("VERSION", "1.3.0 or 1.1.1", ""),
     exception: { code: "MissingParameterValue", locator: "version" },

@@ -272,6 +272,15 @@ test.each([
   expect(body).toMatch(new RegExp(`<WM(?:T_M)?S_Capabilities version="${given}"`));
 });
 
+test("WMTVER names the version if VERSION does not", async () => {
+  const versionOf = async (named: string) =>
+    /_Capabilities version="([^"]*)"/.exec((await answerTo(`/service/wms?REQUEST=GetCapabilities&${named}`)).body)?.[1];
+  expect(await versionOf("WMTVER=1.3.0")).toBe("1.3.0");
+  expect(await versionOf("WMTVER=1.1.1")).toBe("1.1.1");
+  expect(await versionOf("VERSION=1.1.1&WMTVER=100.0.0")).toBe("1.1.1");
+  expect(await versionOf("WMTVER=0.0.0&VERSION=1.3.0")).toBe("1.3.0");
+});
+
 test("capabilities name the limits and the exceptions, and a server of tiles alone offers neither", async () => {
   const document = (version: string, catalogue?: Catalogue) =>
     answerTo(`/service/wms?REQUEST=GetCapabilities&VERSION=${version}`, catalogue).then(({ body }) => body);
