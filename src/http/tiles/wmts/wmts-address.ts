@@ -21,7 +21,7 @@ import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wm
 import { parseTileJson } from "../xyz/tilejson.ts";
 import { as, type Failed, invalid, missing } from "./wmts-exceptions.ts";
 import { parseGetCapabilities } from "./wmts-get-capabilities.ts";
-import { parametersWithStyle, refuseStyle, refusedKey } from "./wmts-style.ts";
+import { parametersWithStyle, refusedKey, refuseStyle } from "./wmts-style.ts";
 
 /**
  * Parses WMTS by key and value. Makes GWC's checks in GWC's order, with its codes (`docs/explanation/geowebcache.md`,

@@ -17,7 +17,7 @@ import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wm
 import { parseTileJson } from "../xyz/tilejson.ts";
 import { as, invalid, missing } from "./wmts-exceptions.ts";
 import { wholeCapabilities } from "./wmts-get-capabilities.ts";
-import { parametersWithStyle, refuseStyle, refusedKey } from "./wmts-style.ts";
+import { parametersWithStyle, refusedKey, refuseStyle } from "./wmts-style.ts";
 
 /**
  * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, followed by `/{j}/{i}` for
