@@ -77,7 +77,8 @@ export default defineConfig({
     ],
     sequence: { sequencer: LongestFirst, shuffle: { tests: true, files: false }, seed: Number(seed) },
     setupFiles: ["test/random-setup.ts"],
-    env: { NUTHATCH_TEST_SEED: seed },
+    // No test waits for a metadata service of the machine that it runs on.
+    env: { NUTHATCH_TEST_SEED: seed, AWS_EC2_METADATA_DISABLED: "true" },
     // A test that needs luck is mended.
     retry: 0,
     // vitest leaves one core of two idle; most tests wait for servers that they have started. Two more than cores took longer.

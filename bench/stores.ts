@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DiskTier } from "../src/cache/disk-tier.ts";
+import { DiskTier } from "../src/cache/tiers/disk-tier.ts";
 import { builtInGridSet } from "../src/grid/built-in.ts";
 import { machineDisk } from "../src/lib/file/machine-disk.ts";
 import { machineClock } from "../src/lib/time/machine-clock.ts";
@@ -9,7 +9,7 @@ import { createFileStore } from "../src/store/file/file-store.ts";
 import type { Store } from "../src/store/store.ts";
 import { inDirectory } from "../test/support/stores/in-directory.ts";
 import { unconditionally } from "../test/support/stores/memory-store.ts";
-import { type BenchLength, median } from "./figures.ts";
+import { type BenchLength, median } from "./support/figures.ts";
 
 /** Tiles on a side of the square that is written and read. */
 const SIDE = 64;

@@ -17,9 +17,9 @@ import {
   type TileStore,
   whenKnown,
 } from "../store/tile-store.ts";
-import type { DiskTier } from "./disk-tier.ts";
 import { tileEtag } from "./etag.ts";
-import type { MemoryTier } from "./memory-tier.ts";
+import type { DiskTier } from "./tiers/disk-tier.ts";
+import type { MemoryTier } from "./tiers/memory-tier.ts";
 import { failureOf, NOT_CACHED, outcomeOf, STORE_AWAY } from "./tile-failure.ts";
 import {
   type Requester,

@@ -5,7 +5,7 @@ import { atEveryZoom } from "../layer/by-zoom.ts";
 import type { RenderOutcome } from "../render/render-order.ts";
 import type { RenderedForUser } from "../render/user-renders.ts";
 import { StoreError } from "../store/tile-store.ts";
-import { MemoryTier } from "./memory-tier.ts";
+import { MemoryTier } from "./tiers/memory-tier.ts";
 import { TileCache } from "./tile-cache.ts";
 import { type Requester, type TileReader, type TileRequest, tileSetOf } from "./tile-reader.ts";
 import { UseRecorder } from "./use-recorder.ts";

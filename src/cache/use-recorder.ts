@@ -1,5 +1,6 @@
-import type { TileIndex, TileX, TileY, Zoom } from "../grid/grid-set.ts";
-import { CELL_SHIFT, CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import type { TileIndex } from "../grid/grid-set.ts";
+import { cellIndexOf, cellKey, tileInCell } from "../layer/cells.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 
 interface Seen extends TileIndex {
@@ -22,10 +23,10 @@ export class UseRecorder {
   #old = new Map<string, Seen>();
   #unreported: Seen[] = [];
 
-  record(tileSet: TileSet, { x, y, z }: TileIndex): void {
-    const key = cellKey(tileSet, x, y, z);
-    const seen = this.#young.get(key) ?? this.#remember(key, tileSet, x, y, z);
-    const tile = tileInCell(x, y);
+  record(tileSet: TileSet, read: TileIndex): void {
+    const key = cellKey(tileSet, cellIndexOf(read));
+    const seen = this.#young.get(key) ?? this.#remember(key, tileSet, read);
+    const tile = tileInCell(read.x, read.y);
     const word = tile >> 5;
     const bits = seen.tiles[word] ?? 0;
     if ((bits & (1 << (tile & 31))) === 0) seen.tiles[word] = bits | (1 << (tile & 31));
@@ -36,7 +37,7 @@ export class UseRecorder {
     }
   }
 
-  #remember(key: string, tileSet: TileSet, x: TileX, y: TileY, z: Zoom): Seen {
+  #remember(key: string, tileSet: TileSet, { x, y, z }: TileIndex): Seen {
     const seen = this.#old.get(key) ?? { tileSet, x, y, z, tiles: new Uint32Array(8), repeats: 0, reported: true };
     if (this.#young.size >= CELLS) {
       this.#old = this.#young;
@@ -58,10 +59,3 @@ export class UseRecorder {
     return cells;
   }
 }
-
-/** Returns the map key of a tile's cell. */
-const cellKey = (tileSet: TileSet, x: TileX, y: TileY, z: Zoom): string =>
-  `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
-
-/** Returns a tile's number within its cell, 0 to 255. */
-const tileInCell = (x: TileX, y: TileY): number => ((y % CELL_SIDE) << CELL_SHIFT) | (x % CELL_SIDE);

@@ -16,3 +16,11 @@ export const unionOf = (a: Extent, b: Extent): Extent => ({
   maxX: Math.max(a.maxX, b.maxX),
   maxY: Math.max(a.maxY, b.maxY),
 });
+
+/** Returns the part that two extents share. Its minimum is not below its maximum if they share nothing. */
+export const intersectionOf = (a: Extent, b: Extent): Extent => ({
+  minX: Math.max(a.minX, b.minX),
+  minY: Math.max(a.minY, b.minY),
+  maxX: Math.min(a.maxX, b.maxX),
+  maxY: Math.min(a.maxY, b.maxY),
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { DEFAULT_ENCODING } from "../layer/encoding.ts";
 import { formatOf } from "../layer/format.ts";
+import { DEFAULT_ENCODING } from "../layer/picture/encoding.ts";
 import { machineClock } from "../lib/time/machine-clock.ts";
 import { type ComposedLayer, type Composition, composePicture } from "./compose.ts";
 import { decodePicture } from "./decode.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { expect, test } from "vitest";
-import { DEFAULT_ENCODING } from "../layer/encoding.ts";
 import { contentTypeOf, formatNames, formatOf, type ImageFormat } from "../layer/format.ts";
+import { DEFAULT_ENCODING } from "../layer/picture/encoding.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import type { PictureError } from "./picture-error.ts";

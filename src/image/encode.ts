@@ -1,5 +1,5 @@
-import { DEFAULT_ENCODING, type EncodingOptions, encodingOptions } from "../layer/encoding.ts";
 import type { ImageFormat } from "../layer/format.ts";
+import { DEFAULT_ENCODING, type EncodingOptions, encodingOptions } from "../layer/picture/encoding.ts";
 import { loadSharp } from "./load-sharp.ts";
 import { madeOnce, oneColourKey, onlyColour } from "./one-colour.ts";
 import { beginPalettePng, beginPng, isOpaque, onThisThread, onThreadPool, type PngCompressor } from "./png-encode.ts";

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { crc32, deflate, deflateSync } from "node:zlib";
-import { DEFAULT_ENCODING, type PngCompression } from "../layer/encoding.ts";
+import { DEFAULT_ENCODING, type PngCompression } from "../layer/picture/encoding.ts";
 import { colourAt, madeBefore, oneColourKey, remember } from "./one-colour.ts";
 import { type Cut, pixelAt, type Raster } from "./raster.ts";
 

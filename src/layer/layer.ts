@@ -1,13 +1,13 @@
 import { asGridSetName } from "../grid/grid-set.ts";
 import type { ByZoom } from "./by-zoom.ts";
-import type { EncodingOptions } from "./encoding.ts";
 import type { ParameterFilter } from "./filter/parameter-filter.ts";
 import type { RequestFilter } from "./filter/request-filter.ts";
 import { formatOf, type TileFormat } from "./format.ts";
-import type { FormatModifier } from "./format-modifier.ts";
 import type { GridSubset } from "./grid-subset.ts";
 import type { Legend } from "./legend.ts";
-import type { Resampling } from "./resampling.ts";
+import type { EncodingOptions } from "./picture/encoding.ts";
+import type { FormatModifier } from "./picture/format-modifier.ts";
+import type { Resampling } from "./picture/resampling.ts";
 import type { SourceOptions } from "./source-options.ts";
 import type { FormatName, LayerName } from "./tile-set.ts";
 import type { TilesOnDisk } from "./tiles-on-disk.ts";
@@ -134,6 +134,13 @@ export interface Layer extends EncodingOptions {
   readonly expireCdnSeconds?: number;
   /** Whether requests for tiles of this layer need credentials. */
   readonly secured: boolean;
+}
+
+/** The tiles of a layer in one of its grid sets and formats. */
+export interface OfferedTiles {
+  readonly layer: Layer;
+  readonly subset: GridSubset;
+  readonly format: TileFormat;
 }
 
 /** The formats of GetFeatureInfo that most map servers support. */

@@ -25,13 +25,6 @@ export interface TileAddress extends TileIndex {
 
 /** The side of a block in tiles. A block is 128 x 128 tiles of one tile set at one level: one record of the ledger. */
 export const BLOCK_SIDE = 128;
-/**
- * The base-2 logarithm of a cell's side in tiles. A cell is 16 x 16 tiles, 64 to a block: the unit of marks, of use and
- * of eviction.
- */
-export const CELL_SHIFT = 4;
-export const CELL_SIDE = 1 << CELL_SHIFT;
-export const CELLS_PER_SIDE = BLOCK_SIDE / CELL_SIDE;
 
 /**
  * Returns a key of a tile set for maps. No part contains a line feed: formats and ids never do, and the configuration

@@ -1,4 +1,10 @@
-import { isGeographic, isRolledOut, type Transform, transformBetween } from "../grid/crs/coordinate-systems.ts";
+import {
+  FULL_TURN,
+  isGeographic,
+  isRolledOut,
+  type Transform,
+  transformBetween,
+} from "../grid/crs/coordinate-systems.ts";
 import { unionOf } from "../grid/extent.ts";
 import {
   asTileRect,
@@ -31,7 +37,6 @@ const FEW = 2;
 const MANY = 16;
 /** The distance of an image from a parallelogram, relative to its size, from which many points are compared. */
 const BENT = 0.01;
-const FULL_TURN = 360;
 
 /** A grid set of the layer, and the tiles of it that have changed. "all": every tile. */
 interface ChangedSubset {
@@ -165,16 +170,8 @@ function spanOf(rects: readonly TileRect[]): Pick<JobRequest, "zoomStart" | "zoo
   return { zoomStart: asZoom(Math.min(...zooms)), zoomStop: asZoom(Math.max(...zooms)) };
 }
 
-function widened(before: TileRect | undefined, rect: TileRect): TileRect {
-  if (before === undefined) return rect;
-  return asTileRect({
-    z: rect.z,
-    minX: Math.min(rect.minX, before.minX),
-    minY: Math.min(rect.minY, before.minY),
-    maxX: Math.max(rect.maxX, before.maxX),
-    maxY: Math.max(rect.maxY, before.maxY),
-  });
-}
+const widened = (before: TileRect | undefined, rect: TileRect): TileRect =>
+  before === undefined ? rect : asTileRect({ z: rect.z, ...unionOf(before, rect) });
 
 /** Returns a box, and copies of it that are shifted by a full turn if it crosses the date line. */
 function turnsOf(box: Extent, srs: number): readonly Extent[] {

@@ -1,5 +1,7 @@
 import type { AreaLevel } from "../grid/area.ts";
+import { intersectionOf } from "../grid/extent.ts";
 import { asTileRect, type Extent, type TileRect } from "../grid/grid-set.ts";
+import { CELL_SHIFT } from "../layer/cells.ts";
 
 /** A level, and the tiles of it that a layer offers. */
 export interface TouchedLevel extends AreaLevel {
@@ -11,8 +13,6 @@ export type BoxEdge = "touches" | "excluded";
 
 /** If a box ends this close to a tile's edge, in tiles, it counts as ending at the edge. */
 const EDGE = 1e-6;
-/** The side of a cell, as a power of 2: 16 tiles, as in the ledger. */
-const CELL_BITS = 4;
 /** Column and row of a cell with smaller numbers are one exact number. */
 const MOST_IN_KEY = 2 ** 26;
 
@@ -76,7 +76,7 @@ function put(found: Found, minX: number, minY: number, maxX: number, maxY: numbe
 
 function collapse(found: Found): void {
   const before = rectsOf(found);
-  found.bits = found.bits === 0 ? CELL_BITS : found.bits + 1;
+  found.bits = found.bits === 0 ? CELL_SHIFT : found.bits + 1;
   found.cells.clear();
   found.wide.clear();
   for (const { minX, minY, maxX, maxY } of before) put(found, minX, minY, maxX, maxY);
@@ -95,8 +95,5 @@ function rectsOf(found: Found): readonly TileRect[] {
 const inCoverage = ({ level }: Found, minX: number, minY: number, maxX: number, maxY: number): TileRect =>
   asTileRect({
     z: level.z,
-    minX: Math.max(minX, level.coverage.minX),
-    minY: Math.max(minY, level.coverage.minY),
-    maxX: Math.min(maxX, level.coverage.maxX),
-    maxY: Math.min(maxY, level.coverage.maxY),
+    ...intersectionOf({ minX, minY, maxX, maxY }, level.coverage),
   });

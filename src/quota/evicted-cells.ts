@@ -1,5 +1,6 @@
 import { intersectRects, type TileIndex, type TileRect, type TileX, type TileY } from "../grid/grid-set.ts";
-import { CELL_SIDE, type TileSet, tileSetKey } from "../layer/tile-set.ts";
+import { CELL_SIDE, cellIndexOf, cellKey, tileInCell } from "../layer/cells.ts";
+import { type TileSet, tileSetKey } from "../layer/tile-set.ts";
 import type { EvictedCell } from "../ledger/cells/cell-eviction.ts";
 
 /** The time for which the eviction of a tile is remembered. */
@@ -34,10 +35,10 @@ export class EvictedCells {
   add({ tileSet, rect, tiles }: EvictedCell): void {
     const bits = new Uint8Array(CELL_SIDE ** 2 / 8);
     for (const { x, y } of tiles) {
-      const bit = bitOf(x, y);
+      const bit = tileInCell(x, y);
       bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
     }
-    const key = cellKey(tileSet, { x: rect.minX, y: rect.minY, z: rect.z });
+    const key = cellKey(tileSet, cellIndexOf({ x: rect.minX, y: rect.minY, z: rect.z }));
     this.#cells.delete(key);
     this.#cells.set(key, { tileSet: tileSetKey(tileSet), rect, tiles: bits, atMs: this.#now() });
     this.#removeOld();
@@ -55,7 +56,7 @@ export class EvictedCells {
   /** Returns when a tile was evicted, ms since 1970. Undefined if no eviction of the tile is remembered. */
   evictedAt(tileSet: TileSet, tile: TileIndex): number | undefined {
     this.#removeOld();
-    const cell = this.#cells.get(cellKey(tileSet, tile));
+    const cell = this.#cells.get(cellKey(tileSet, cellIndexOf(tile)));
     return cell !== undefined && hasTile(cell, tile.x, tile.y) ? cell.atMs : undefined;
   }
 
@@ -68,13 +69,8 @@ export class EvictedCells {
   }
 }
 
-const cellKey = (tileSet: TileSet, { x, y, z }: TileIndex): string =>
-  `${tileSetKey(tileSet)}\n${z}/${Math.floor(x / CELL_SIDE)}/${Math.floor(y / CELL_SIDE)}`;
-
-const bitOf = (x: TileX, y: TileY): number => (y % CELL_SIDE) * CELL_SIDE + (x % CELL_SIDE);
-
 function hasTile({ tiles }: Remembered, x: TileX, y: TileY): boolean {
-  const bit = bitOf(x, y);
+  const bit = tileInCell(x, y);
   return ((tiles[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
 }
 

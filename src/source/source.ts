@@ -2,7 +2,7 @@ import type { Extent, GridSet, TileIndex, Zoom } from "../grid/grid-set.ts";
 import type { Raster } from "../image/raster.ts";
 import type { RasterFilter } from "../layer/filter/request-filter.ts";
 import type { TileFormat } from "../layer/format.ts";
-import type { FormatModifier } from "../layer/format-modifier.ts";
+import type { FormatModifier } from "../layer/picture/format-modifier.ts";
 import type { TraceContext } from "../lib/http/trace-context.ts";
 
 /** One picture to render: a metatile with its gutter, or one tile. */

@@ -1,7 +1,6 @@
 import { ownVersion } from "../lib/process/version.ts";
 import { StateError } from "./data-directory.ts";
 import { type Database, int, text } from "./database.ts";
-import { hasTable, takeOver, UNRELEASED_VERSION } from "./last-migration.ts";
 import { replacing } from "./statements.ts";
 import { postgresTables, sqliteTables, type Tables } from "./tables.ts";
 
@@ -30,22 +29,23 @@ export function createTables(
   const row = db.prepare("SELECT version, program FROM schema_version").get();
   if (row !== undefined) {
     const version = int(row, "version");
-    if (version !== SCHEMA_VERSION && version !== UNRELEASED_VERSION)
-      throw otherVersion(name, `version ${version}`, `Nuthatch ${text(row, "program")}`);
-    if (version === SCHEMA_VERSION && text(row, "program") === program) return;
-  }
+    if (version !== SCHEMA_VERSION) throw otherVersion(name, `version ${version}`, `Nuthatch ${text(row, "program")}`);
+    if (text(row, "program") === program) return;
+  } else if (all.some((tables) => hasTable(db, inDialect(tables))))
+    throw otherVersion(name, "no version", "a program before 1.0.0");
   db.transaction(() => {
-    const taken = row === undefined ? takeOver(db) : "taken";
-    if (taken === "other") throw otherVersion(name, "a version before 1", "the build that has written it");
-    for (const tables of all) {
-      const sql = inDialect(tables);
-      if (taken === "new" || !hasTable(db, sql)) db.exec(sql);
-    }
+    if (row === undefined) for (const tables of all) db.exec(inDialect(tables));
     db.prepare(`INSERT INTO schema_version VALUES (1, ?, ?) ${replacing(["id"], ["version", "program"])}`).run(
       SCHEMA_VERSION,
       program,
     );
   });
+}
+
+/** Returns whether a database has the first of the tables that a text creates. */
+function hasTable(db: Pick<Database, "dialect" | "prepare">, sql: string): boolean {
+  const [, table = ""] = /CREATE TABLE "?(\w+)/.exec(sql) ?? [];
+  return db.prepare(db.dialect.findTable).get(table) !== undefined;
 }
 
 const otherVersion = (name: string, version: string, writer: string): StateError =>

@@ -10,7 +10,7 @@ import { FileProbe } from "./internal/file-probe.ts";
 import { expectStoreIn, KnownRoots, prepareRoot } from "./internal/store-root.ts";
 import { OpenableStore } from "./openable-store.ts";
 import type { createS3Store, S3Store } from "./s3/s3-store.ts";
-import type { LocalStore, Store } from "./store.ts";
+import type { LocalStore, Store, StoreTrouble } from "./store.ts";
 import type { StoreNews, TellStores } from "./store-news.ts";
 import {
   type CompactStoreConfiguration,
@@ -75,15 +75,8 @@ export interface WatchedStore {
    * available.
    */
   away(): StoreTrouble | undefined;
-}
-
-/** Why a store cannot be used. */
-export interface StoreTrouble {
-  readonly message: string;
-  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
-  readonly isConfiguration: boolean;
-  /** Present if `away` of the store returns this trouble while it lasts. */
-  readonly isAway?: true;
+  /** The number of times that this process could not obtain or renew the keys of the store's account. */
+  failedRenewals(): number;
 }
 
 /** The code of the kinds of stores that are loaded on demand. */
@@ -124,6 +117,7 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
         isRemote: type === "s3",
         trouble: () => store.trouble(),
         away: () => ("away" in store ? store.away() : undefined),
+        failedRenewals: () => ("failedRenewals" in store ? store.failedRenewals() : 0),
       }));
     },
     tell(news) {

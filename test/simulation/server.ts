@@ -238,7 +238,7 @@ export class SimulatedServer {
       expireBefore: (layer, beforeMs) => tiles.expireBefore(layer, beforeMs),
       publish: (event) => this.#in.published(event),
       setAccounts() {},
-      metrics: async () => ({ ...tiles.metrics(), failedChanges: 0, listeners: 0 }),
+      metrics: async () => ({ ...tiles.metrics(), failedRenewals: new Map(), failedChanges: 0, listeners: 0 }),
       collectTraffic: async () => new Map([["styled", noTraffic()]]),
       storesFault: async () => undefined,
       configure: async () => {},

@@ -1,10 +1,10 @@
 import { builtInGridSet } from "../../src/grid/built-in.ts";
 import type { GridSet, TileRect } from "../../src/grid/grid-set.ts";
 import { atEveryZoom } from "../../src/layer/by-zoom.ts";
-import { DEFAULT_ENCODING } from "../../src/layer/encoding.ts";
 import { formatOf, type TileFormat } from "../../src/layer/format.ts";
 import { coverageAt, gridSubset } from "../../src/layer/grid-subset.ts";
 import { INFO_FORMATS, type Layer, STANDARD_LAYER_JOBS } from "../../src/layer/layer.ts";
+import { DEFAULT_ENCODING } from "../../src/layer/picture/encoding.ts";
 
 /** Returns a format by its MIME type; throws if it does not exist. */
 export function formatNamed(mimeType: string): TileFormat {

@@ -18,19 +18,19 @@ export function SignIn() {
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    void run(() => signIn(String(fields.get("name")), String(fields.get("password"))));
+    void run(() => signIn(String(fields.get("name")), String(fields.get("signIn.password"))));
   };
   return (
     <main class="sign-in">
       <h1>{t("signIn.title")}</h1>
       <form onSubmit={submit}>
         <div class="field">
-          <label for="name">{t("signIn.name")}</label>
+          <label for="name">{t("field.name")}</label>
           <input id="name" name="name" autocomplete="username" required autofocus />
         </div>
         <div class="field">
-          <label for="password">{t("signIn.password")}</label>
-          <input id="password" name="password" type="password" autocomplete="current-password" required />
+          <label for="signIn.password">{t("signIn.password")}</label>
+          <input id="signIn.password" name="signIn.password" type="password" autocomplete="current-password" required />
         </div>
         <Refusal text={refusal.value} />
         <button type="submit" class="primary" disabled={isBusy.value}>

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import type { StoreTrouble, WatchedStore } from "../../store/open-store.ts";
+import type { WatchedStore } from "../../store/open-store.ts";
+import type { StoreTrouble } from "../../store/store.ts";
 import { StoreWatch } from "./store-watch.ts";
 
 const trouble = (message: string): StoreTrouble => ({ message, isConfiguration: false });
@@ -12,6 +13,7 @@ function startWatch(state: { away?: string; found?: StoreTrouble | undefined }) 
     id: "main",
     isRemote: true,
     trouble: async () => state.found,
+    failedRenewals: () => 0,
     away: () => (state.away === undefined ? undefined : trouble(state.away)),
   };
   const watch = new StoreWatch(

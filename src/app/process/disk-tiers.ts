@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DiskTier } from "../../cache/disk-tier.ts";
-import type { StoreTierView } from "../../cache/disk-tier-view.ts";
+import { DiskTier } from "../../cache/tiers/disk-tier.ts";
+import type { StoreTierView } from "../../cache/tiers/disk-tier-view.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import type { Layer } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";

@@ -1,6 +1,6 @@
 import { type Accounts, NO_ACCOUNTS } from "../../account/account-service.ts";
-import { type StoreTierView, sumOfTiers } from "../../cache/disk-tier-view.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
+import { type StoreTierView, sumOfTiers } from "../../cache/tiers/disk-tier-view.ts";
 import { addTileCounts, type TileCounts } from "../../cache/tile-cache.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
 import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";
@@ -128,6 +128,7 @@ export class ServingMembers {
     const tiles = new Map<string, TileCounts>();
     let times = new TileTimes().view();
     const diskTiers: StoreTierView[] = [];
+    const failedRenewals = new Map<string, number>();
     const sum = { memory: { tiles: 0, bytes: 0, limitBytes: 0 }, maps: 0, cutOffTiles: 0, listeners: 0 };
     for (const one of await this.#ask("metrics", (member) => member.metrics())) {
       addTileCounts(tiles, one.tiles);
@@ -136,11 +137,13 @@ export class ServingMembers {
       sum.memory.bytes += one.memory.bytes;
       sum.memory.limitBytes += one.memory.limitBytes;
       diskTiers.push(...one.diskTiers);
+      for (const [store, failures] of one.failedRenewals)
+        failedRenewals.set(store, failures + (failedRenewals.get(store) ?? 0));
       sum.maps += one.maps;
       sum.cutOffTiles += one.cutOffTiles;
       sum.listeners += one.listeners;
     }
-    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers), failedChanges: this.#faults };
+    return { ...sum, tiles, times, diskTiers: sumOfTiers(diskTiers), failedRenewals, failedChanges: this.#faults };
   }
 
   async collectTraffic(): Promise<TrafficByLayer> {

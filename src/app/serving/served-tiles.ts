@@ -3,7 +3,7 @@ import { FilteredReader } from "../../cache/filtered-reader.ts";
 import { GroupReader } from "../../cache/group-reader.ts";
 import { MapRenderer } from "../../cache/map-renderer.ts";
 import { type MaskRenewal, Masks } from "../../cache/masks.ts";
-import { MemoryTier } from "../../cache/memory-tier.ts";
+import { MemoryTier } from "../../cache/tiers/memory-tier.ts";
 import { TileCache } from "../../cache/tile-cache.ts";
 import type { TileReader } from "../../cache/tile-reader.ts";
 import { UncachedTiles } from "../../cache/uncached-tiles.ts";
@@ -116,7 +116,7 @@ export class ServedTiles {
     if (uses.length > 0) this.#parts.core.used(uses);
   }
 
-  metrics(): Omit<ServingMetrics, "failedChanges" | "listeners"> {
+  metrics(): Omit<ServingMetrics, "failedRenewals" | "failedChanges" | "listeners"> {
     const { tiles, bytes, limitBytes } = this.#memory;
     return {
       tiles: this.#reader.counts,

@@ -4,7 +4,6 @@ import { type Accounts, NO_ACCOUNTS } from "../../account/account-service.ts";
 import { allUsers, type KeptUser } from "../../account/user.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
-import { layerOrigin } from "../../configuration/gwc/object-origin.ts";
 import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
@@ -17,7 +16,6 @@ import { networkOf } from "../../http/auth/throttle.ts";
 import type { ServingMetrics } from "../../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../../http/readiness.ts";
 import { clientAddress } from "../../http/request/request.ts";
-import type { Installation } from "../../http/resource.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { SERVER_CALLS } from "../../http/server-calls.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
@@ -27,7 +25,7 @@ import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
-import { directoryOf, type StoreOptions } from "../../store/store-options.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import type { DiskTiers } from "../process/disk-tiers.ts";
 import type { CalledByMembers, ServingProcesses, ServingState } from "../process/process-methods.ts";
@@ -52,7 +50,7 @@ export class Serving implements ServingProcesses {
   readonly #events: ServerEvents;
   readonly #checks: ConfigurationChecks;
   readonly #machine: Machine;
-  readonly #stores: Pick<OpenedStores, "configure">;
+  readonly #stores: Pick<OpenedStores, "configure" | "watched">;
   #configuration: Configuration;
   #catalogue: Catalogue;
   #readiness: Readiness = STARTING;
@@ -62,7 +60,7 @@ export class Serving implements ServingProcesses {
     readonly configuration: Configuration;
     /** The id of the sequence of events that this process receives. */
     readonly eventsId: string;
-    readonly stores: { readonly store: TileStore; readonly configure: OpenedStores["configure"] };
+    readonly stores: { readonly store: TileStore } & Pick<OpenedStores, "configure" | "watched">;
     readonly diskTiers: DiskTiers | undefined;
     /** The methods of the server: in this process, or at the other end of a channel. */
     readonly core: CalledByMembers;
@@ -112,10 +110,8 @@ export class Serving implements ServingProcesses {
       clock,
       random,
       ...localMethods(() => core, SERVER_CALLS),
-      server: () => this.#configuration.server,
-      compat: () => this.#configuration.compat,
+      configured: () => this.#configuration,
       catalogue: () => this.#catalogue,
-      jobOptions: () => this.#configuration.jobs,
       operations,
       events: this.#events,
       ownMetrics: () => this.metrics(),
@@ -123,11 +119,9 @@ export class Serving implements ServingProcesses {
       authenticator: this.#authenticator,
       tileProtocols: this.#tiles.protocols,
       readiness: () => node?.unready ?? this.#readiness,
-      installation: () => installationOf(this.#configuration, workers),
+      workers,
       users: () => this.#users(),
-      layerOrigin: (layer) => layerOrigin(this.#configuration, layer),
       checkConfiguration: (text) => this.#checks.check(text),
-      configured: () => this.#configuration,
       changes: this.#changes,
       log,
     });
@@ -164,7 +158,9 @@ export class Serving implements ServingProcesses {
   }
 
   async metrics(): Promise<ServingMetrics> {
-    return { ...this.#tiles.metrics(), failedChanges: 0, listeners: this.#events.listeners };
+    const remote = this.#stores.watched.filter(({ isRemote }) => isRemote);
+    const failedRenewals = new Map(remote.map((store) => [store.id, store.failedRenewals()]));
+    return { ...this.#tiles.metrics(), failedRenewals, failedChanges: 0, listeners: this.#events.listeners };
   }
 
   async collectTraffic(): Promise<TrafficByLayer> {
@@ -253,21 +249,6 @@ export class Serving implements ServingProcesses {
     await this.#tiles.close();
     this.#changes.close();
   }
-}
-
-/** Returns where the server has its files, its state and its tiles. */
-function installationOf(
-  { file: configurationFile, dataDir, stores, state }: Configuration,
-  workers: number,
-): Installation {
-  return {
-    configurationFile,
-    dataDir,
-    remoteState: state.type === "postgres" ? `postgres://${state.target.name}` : undefined,
-    tiles: stores.flatMap((one) => directoryOf(one) ?? []),
-    remoteTiles: stores.flatMap((one) => (one.type === "s3" ? `s3://${one.bucket}/${one.prefix}` : [])),
-    workers,
-  };
 }
 
 /** Returns the catalogue of a configuration. */

@@ -33,7 +33,7 @@ export function changesCommand(): Command {
       .requiredOption("--geometry <column>", "the column with the geometry", parseColumn)
       .option("--srid <code>", "the column has PostgreSQL's type box, in this CRS; absent: PostGIS", parseSrid)
       .action(async ({ table, geometry, srid }: SqlFlags) => {
-        const { outboxSql } = await import("../changes/outbox-sql.ts");
+        const { outboxSql } = await import("../../feed/outbox/outbox-sql.ts");
         process.stdout.write(outboxSql({ ...table, geometry, srid }));
       }),
   );

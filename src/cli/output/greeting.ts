@@ -1,8 +1,8 @@
 import type { Configuration } from "../../configuration/configuration.ts";
 import { mayDo } from "../../http/auth/rights.ts";
-import { type Tile, tileInside } from "../../layer/example-tile.ts";
 import type { GridSubset } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { type Tile, tileInside } from "../../layer/picture/example-tile.ts";
 import { escapeXml } from "../../lib/text/escape.ts";
 
 /** The grid set of the short tile addresses and of the console's map. */

@@ -1,5 +1,5 @@
 import { parseHostPort } from "../cluster-options.ts";
-import { expected, map, number, oneOf, optional, text, whole } from "./fields.ts";
+import { expected, map, number, oneOf, optional, shortName, text, whole } from "./fields.ts";
 
 const ADDRESS = "an address and a port such as 10.0.0.7:7101";
 
@@ -10,9 +10,7 @@ const hostPort = text.transform((value, context) => {
 });
 
 export const ClusterSchema = map({
-  node: text
-    .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
-    .describe("The name of this node. No other node of the cluster has it."),
+  node: shortName.describe("The name of this node. No other node of the cluster has it."),
   listen: hostPort.describe(
     "The address at which this node accepts the other nodes while it leads. Port 0 chooses a free port.",
   ),

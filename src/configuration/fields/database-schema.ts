@@ -1,17 +1,12 @@
-import { OUTBOX } from "../../layer/outbox.ts";
-import { map, text, unlessUnfit } from "./fields.ts";
+import { OUTBOX } from "../../feed/outbox/outbox-row.ts";
+import { map, shortName, text, unlessUnfit } from "./fields.ts";
 
 /** The longest name in PostgreSQL, in bytes. */
 const MOST_BYTES = 63;
 const fits = (name: string): boolean => name !== "" && Buffer.byteLength(name) <= MOST_BYTES && !name.includes("\0");
 
 export const DatabaseSchema = map({
-  id: text
-    .refine(
-      (value) => /^[\w.-]{1,64}$/.test(value),
-      unlessUnfit("at most 64 letters, digits, dots, hyphens, underscores"),
-    )
-    .describe("The name by which layers name the database."),
+  id: shortName.describe("The name by which layers name the database."),
   url: text.describe(
     "The address of the database, such as `postgres://account:password@host:5432/database`. It is not shown.",
   ),

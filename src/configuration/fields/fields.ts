@@ -121,6 +121,12 @@ export const colour = text
   .refine((value) => /^(?:0x|#)[0-9a-f]{6}$/i.test(value), unlessUnfit("a colour such as 0xFFFFFF"))
   .transform((value) => `0x${value.replace(/^(?:0x|#)/i, "")}`);
 
+/** Describes a short name, such as an id. It stands in addresses, metrics, the log and names of files. */
+export const shortName = text.regex(
+  /^[\w.-]{1,64}$/,
+  unlessUnfit("at most 64 letters, digits, dots, hyphens and underscores"),
+);
+
 /** Describes a MIME type; parameters are allowed. */
 export const mimeType = text.refine(
   (value) => /^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+/-]+)*$/.test(value),

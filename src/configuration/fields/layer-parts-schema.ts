@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { legalValuesText, type ParameterFilter, stylesFilter } from "../../layer/filter/parameter-filter.ts";
 import { formatOf } from "../../layer/format.ts";
-import type { FormatModifier } from "../../layer/format-modifier.ts";
 import { styleName } from "../../layer/legend.ts";
+import type { FormatModifier } from "../../layer/picture/format-modifier.ts";
 import { rendersLegends, type SourceOptions } from "../../layer/source-options.ts";
 import { repeats } from "../../lib/repeats.ts";
 import {

@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import { atEveryZoom, type ByZoom } from "../../layer/by-zoom.ts";
-import { DEFAULT_ENCODING, PNG_COMPRESSIONS } from "../../layer/encoding.ts";
 import { INFO_FORMATS, MAX_METATILE, STANDARD_LAYER_JOBS } from "../../layer/layer.ts";
-import { RESAMPLINGS, STANDARD_RESAMPLING } from "../../layer/resampling.ts";
+import { DEFAULT_ENCODING, PNG_COMPRESSIONS } from "../../layer/picture/encoding.ts";
+import { RESAMPLINGS, STANDARD_RESAMPLING } from "../../layer/picture/resampling.ts";
 import { NOT_STORED } from "../../layer/stored-levels.ts";
 import {
   anyText,

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { DEFAULT_STORE, FILE_LAYOUTS } from "../../store/store-options.ts";
-import { flag, httpUrl, kinds, map, number, oneOf, optional, text, unlessUnfit, whole } from "./fields.ts";
+import { flag, httpUrl, kinds, map, number, oneOf, optional, shortName, text, unlessUnfit, whole } from "./fields.ts";
 
 /** The id of a store. Messages and the log show it, and truncations record it as a prefix of names. */
-const id = text
-  .refine((value) => /^[\w.-]{1,64}$/.test(value), "at most 64 letters, digits, dots, hyphens and underscores")
+const id = shortName
   .refine((value) => !/^\.{1,2}$/.test(value), unlessUnfit("an id other than . and .."))
   .refine((value) => value !== DEFAULT_STORE, unlessUnfit(`another id than ${DEFAULT_STORE}, which is reserved`))
   .describe("The name by which layers name the store.");
@@ -41,7 +40,7 @@ export const S3StoreSchema = map({
     .describe("The beginning of all keys."),
   accessKeyId: optional(
     text.describe(
-      "Absent: the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then a profile.",
+      "Absent: the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then a profile, then a role.",
     ),
   ),
   secretAccessKey: optional(text.describe("The secret key to accessKeyId.")),

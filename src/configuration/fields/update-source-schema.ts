@@ -38,6 +38,6 @@ export const UpdateSourceSchema = kinds([GeoRssSchema, OutboxSchema]);
 export type UpdateSourceDocument = z.output<typeof UpdateSourceSchema>;
 
 export const UpdateSourcesSchema = someOf(UpdateSourceSchema).superRefine((sources, context) => {
-  for (const i of repeats(sources, (source) => (source.type === "georss" ? source.url : {})))
-    wrong(context, [i, "url"], "two feeds have this address");
+  const urls = sources.map((source, i) => (source.type === "georss" ? source.url : i));
+  for (const i of repeats(urls, (url) => url)) wrong(context, [i, "url"], "two feeds have this address");
 });

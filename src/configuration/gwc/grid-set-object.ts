@@ -3,7 +3,7 @@ import { doubtfulUnit } from "../../grid/crs/units.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
 import { gridSetDocument as gridSetKeys } from "../../grid/grid-set-document.ts";
 import type { Content } from "../../lib/is-map.ts";
-import { GRID_SET } from "../fields/grid-set-elements.ts";
+import { GRID_SET } from "../fields/elements/grid-set-elements.ts";
 import type { RootedDocument } from "./document-node.ts";
 import { contentOf, nodeOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";

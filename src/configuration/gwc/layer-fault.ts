@@ -1,6 +1,6 @@
 import { formatNames, formatOf } from "../../layer/format.ts";
-import { isKml, KML_FORMATS, WMS_LAYER } from "../fields/layer-elements.ts";
-import { rulesIn } from "../fields/layer-parts-elements.ts";
+import { isKml, KML_FORMATS, WMS_LAYER } from "../fields/elements/layer-elements.ts";
+import { rulesIn } from "../fields/elements/layer-parts-elements.ts";
 import {
   type DocumentNode,
   fieldOf,

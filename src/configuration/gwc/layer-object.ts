@@ -1,6 +1,6 @@
 import type { Layer } from "../../layer/layer.ts";
 import { type Content, isMap } from "../../lib/is-map.ts";
-import { LAYERS, WMS_LAYER } from "../fields/layer-elements.ts";
+import { LAYERS, WMS_LAYER } from "../fields/elements/layer-elements.ts";
 import { layerConfigurationWithSecrets } from "../layer-configuration.ts";
 import {
   type DocumentNode,

@@ -1,7 +1,7 @@
 import type { Content } from "../../lib/is-map.ts";
-import { GRID_SET } from "../fields/grid-set-elements.ts";
-import { LAYERS } from "../fields/layer-elements.ts";
-import { BLOB_STORES } from "../fields/store-elements.ts";
+import { GRID_SET } from "../fields/elements/grid-set-elements.ts";
+import { LAYERS } from "../fields/elements/layer-elements.ts";
+import { BLOB_STORES } from "../fields/elements/store-elements.ts";
 import type { ObjectKind } from "./configured-object.ts";
 import type { RootedDocument } from "./document-node.ts";
 import { type Elements, mapTypes, pathIn } from "./element.ts";

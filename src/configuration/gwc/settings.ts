@@ -1,7 +1,11 @@
 import type { ServiceInformation } from "../../layer/service-information.ts";
 import { defined } from "../../lib/defined.ts";
 import type { Content } from "../../lib/is-map.ts";
-import { FILE_SETTINGS_ELEMENTS, SERVICE_INFORMATION, SETTINGS_ELEMENTS } from "../fields/settings-elements.ts";
+import {
+  FILE_SETTINGS_ELEMENTS,
+  SERVICE_INFORMATION,
+  SETTINGS_ELEMENTS,
+} from "../fields/elements/settings-elements.ts";
 import {
   type DocumentNode,
   fieldOf,

@@ -1,6 +1,6 @@
 import type { Content } from "../../lib/is-map.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
-import { BLOB_STORES, STORE_ELEMENTS, STORE_TYPES, storeNode } from "../fields/store-elements.ts";
+import { BLOB_STORES, STORE_ELEMENTS, STORE_TYPES, storeNode } from "../fields/elements/store-elements.ts";
 import { fieldOf, type MapNode, type NamedNode, type RootedDocument, textOf } from "./document-node.ts";
 import { completed, contentOf } from "./element.ts";
 import { ownContent } from "./own-document.ts";

@@ -7,7 +7,7 @@ import {
   type TileX,
   type TileY,
 } from "../../grid/grid-set.ts";
-import { CELL_SIDE } from "../../layer/tile-set.ts";
+import { CELL_SIDE } from "../../layer/cells.ts";
 
 /** The states of a square, the weakest first: a square has the strongest state of its tiles. */
 const STATES = ["evicted", "kept", "stale", "failed", "drawing"] as const;

@@ -1,5 +1,7 @@
 import type { GridSetName, Zoom } from "../../grid/grid-set.ts";
-import { CELLS_PER_SIDE, type FormatName, type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
+import { cellPath } from "../../layer/cells.ts";
+import { type FormatName, type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
+import { cellOfBlock } from "../../ledger/blocks/block.ts";
 import type { CellWriters } from "../../ledger/cells/cell-writers.ts";
 import type { CellPosition } from "../../ledger/cells/cells.ts";
 import type { Clock, Timer } from "../../lib/time/clock.ts";
@@ -77,7 +79,8 @@ export class TileChanges {
   }
 
   #changed(cells: readonly CellPosition[]): void {
-    for (const { tileSet, z, bx, by, cell } of cells) {
+    for (const position of cells) {
+      const { tileSet, z, cell } = position;
       const key = `${tileSetKey(tileSet)}\n${z}`;
       let level = this.#levels.get(key);
       if (level === undefined) {
@@ -85,9 +88,8 @@ export class TileChanges {
         level = { tileSet, z, cells: new Map() };
         this.#levels.set(key, level);
       }
-      const cx = bx * CELLS_PER_SIDE + (cell % CELLS_PER_SIDE);
-      const cy = by * CELLS_PER_SIDE + Math.floor(cell / CELLS_PER_SIDE);
-      level.cells?.set(`${cx}/${cy}`, [cx, cy]);
+      const index = cellOfBlock(position, cell);
+      level.cells?.set(cellPath(index), [index.column, index.row]);
       if (level.cells !== undefined && level.cells.size > MOST_CELLS) level.cells = undefined;
     }
     this.#answerLater();

@@ -7,6 +7,7 @@ import { newClient, type PostgresClient, runQuery } from "../../state/postgres/c
 import type { QueryResult } from "../../state/postgres/protocol.ts";
 import type { ChangesDatabase } from "./changes-database.ts";
 import { OUTBOX_COLUMNS, type OutboxRow, outboxRow } from "./outbox-row.ts";
+import { identifier } from "./outbox-sql.ts";
 
 /** A statement without an answer for this time means that the connection is lost. */
 const ANSWER_MS = 30_000;
@@ -48,7 +49,7 @@ export class OutboxConnection {
     lost.addEventListener("abort", notified, { once: true });
     try {
       await connection.#answered(connection.#client.connect(), signal);
-      await connection.#run(`LISTEN ${quoted(database.channel)}`, [], signal);
+      await connection.#run(`LISTEN ${identifier(database.channel)}`, [], signal);
       return connection;
     } catch (error) {
       connection.#lose(error);
@@ -67,7 +68,7 @@ export class OutboxConnection {
 
   /** Reads up to `most` rows, the oldest first, without removing them. */
   async read(most: number, signal: AbortSignal): Promise<readonly OutboxRow[]> {
-    const text = `SELECT ${OUTBOX_COLUMNS.join(", ")} FROM ${tableName(this.#database)} ORDER BY id LIMIT ${most}`;
+    const text = `SELECT ${Object.keys(OUTBOX_COLUMNS).join(", ")} FROM ${tableName(this.#database)} ORDER BY id LIMIT ${most}`;
     return (await this.#run(text, [], signal)).rows.map(outboxRow);
   }
 
@@ -106,5 +107,4 @@ export class OutboxConnection {
   }
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-const tableName = ({ table }: ChangesDatabase): string => table.split(".").map(quoted).join(".");
+const tableName = ({ table }: ChangesDatabase): string => table.split(".").map(identifier).join(".");

@@ -1,8 +1,19 @@
 import type { Extent } from "../../grid/grid-set.ts";
 import type { SqlValue } from "../../state/database.ts";
 
-/** The columns of an outbox, in the order of the values of a row. */
-export const OUTBOX_COLUMNS = ["id", "topic", "srid", "minx", "miny", "maxx", "maxy"] as const;
+/** The default name of an outbox, and of the channel on which its triggers notify the server. */
+export const OUTBOX = "nuthatch_changes";
+/** The columns that triggers write. */
+export const WRITTEN_COLUMNS = {
+  topic: "text NOT NULL",
+  srid: "integer",
+  minx: "double precision",
+  miny: "double precision",
+  maxx: "double precision",
+  maxy: "double precision",
+};
+/** The columns that the server reads, in the order of the values of a row, and their types. */
+export const OUTBOX_COLUMNS = { id: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", ...WRITTEN_COLUMNS };
 
 /** The place of a change. `all`: all data of its topic. `bad`: the box cannot be read, so all data of its topic. */
 export type ChangedPlace =

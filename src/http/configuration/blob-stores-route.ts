@@ -1,4 +1,4 @@
-import { BEYOND_GEOWEBCACHE } from "../../configuration/fields/store-elements.ts";
+import { BEYOND_GEOWEBCACHE } from "../../configuration/fields/elements/store-elements.ts";
 import { documentOf, fileOf } from "../../configuration/gwc/configured-object.ts";
 import { type RootedDocument, textOf } from "../../configuration/gwc/document-node.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";

@@ -8,7 +8,7 @@ import { refusedAccept } from "./document-form.ts";
 /** The resources on the index page, as in GeoWebCache. */
 const RESOURCES = ["layers", "gridsets", "blobstores", "global", "seed.json", "masstruncate", "diskquota"];
 
-/** A style for pages that link to GeoWebCache's. */
+/** The style sheet `gwc.css`. Pages of other programs link to the one of GeoWebCache. */
 const STYLE = "body { font: 15px/1.5 system-ui, sans-serif; }\n";
 
 interface PageFile {

@@ -1,4 +1,4 @@
-import type { StoreTierView } from "../../cache/disk-tier-view.ts";
+import type { StoreTierView } from "../../cache/tiers/disk-tier-view.ts";
 import type { TileCounts } from "../../cache/tile-cache.ts";
 import type { CoordinatorMetrics } from "../../coordinator/metrics-service.ts";
 import type { UsageView } from "../../coordinator/usage/usage-documents.ts";
@@ -18,6 +18,8 @@ export interface ServingMetrics {
   /** The memory tier. */
   readonly memory: { readonly tiles: number; readonly bytes: number; readonly limitBytes: number };
   readonly diskTiers: readonly StoreTierView[];
+  /** The number of times that keys of a remote store's account could not be obtained or renewed, by store. */
+  readonly failedRenewals: ReadonlyMap<string, number>;
   /** The number of maps composed of tiles for users. */
   readonly maps: number;
   /** The number of tiles that nodes have served while they were cut off from their lead. */

@@ -153,7 +153,7 @@ const TILE_SOURCES = {
   expired: "expired",
 } as const satisfies Partial<Record<keyof TileCounts, string>>;
 
-const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Metric[] => [
+const tileMetrics = ({ tiles, memory, diskTiers, failedRenewals }: ServingMetrics): readonly Metric[] => [
   counter(
     "tile_requests_total",
     "Tiles requested by users, by layer and origin; the hit ratio is the number of hits divided by the number of requests",
@@ -180,6 +180,15 @@ const tileMetrics = ({ tiles, memory, diskTiers }: ServingMetrics): readonly Met
     "Tiles that the store could not read and that were rendered instead",
     byLayer(tiles, "storeFaults"),
   ),
+  ...(failedRenewals.size === 0
+    ? []
+    : [
+        counter(
+          "store_key_failures_total",
+          "Failures to obtain or renew the keys of a remote store's account",
+          [...failedRenewals].map(([store, failures]): Values[number] => [{ store }, failures]),
+        ),
+      ]),
   gauge("memory_tier_bytes", "Bytes of the tiles in memory", memory.bytes),
   gauge("memory_tier_limit_bytes", "The largest number of bytes of tiles in memory", memory.limitBytes),
   ...(diskTiers.length === 0 ? [] : diskTierMetrics(diskTiers)),

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { jobRequest } from "../../../test/support/jobs/job-request.ts";
 import { inPostgres, openTestDatabase } from "../../../test/support/postgres/test-database.ts";
 import { countRanges } from "../../plan/count-tiles.ts";
-import { NO_COUNTS } from "../../plan/job/job-counts.ts";
 import { emptyProgress } from "../../plan/job/job-progress.ts";
 import type { JobFilter } from "../../plan/job/job-request.ts";
 import { STANDARD_TERMS } from "../../plan/job/job-terms.ts";
@@ -52,14 +51,6 @@ test("a history is trimmed by age and by number, and never by more jobs at once 
   expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { number: 1 }, hasMore: false });
   expect(trim({ jobs: 4 }, 2)).toMatchObject({ trimmed: { age: 0, number: 0, bytes: 0 }, hasMore: false });
   expect(ids()).toEqual([10, 9, 8, 7]);
-  db.close();
-});
-
-test("a counter that a stored job lacks is 0", () => {
-  const { db, store } = history(1);
-  db.prepare("UPDATE job SET progress = ?").run('{"zooms":[{"z":3,"total":"4","stored":"4"}]}');
-  const [job] = store.list({ limit: 1 });
-  expect(job?.progress.zooms).toEqual([{ ...NO_COUNTS, z: 3, total: 4n, stored: 4n }]);
   db.close();
 });
 

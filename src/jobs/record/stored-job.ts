@@ -1,4 +1,4 @@
-import { COUNTERS, NO_COUNTS } from "../../plan/job/job-counts.ts";
+import { COUNTERS } from "../../plan/job/job-counts.ts";
 import type { JobProgress } from "../../plan/job/job-progress.ts";
 import {
   JOB_STATES,
@@ -79,10 +79,6 @@ const COUNTS: ReadonlySet<string> = new Set(COUNTERS);
 export const encodeProgress = (progress: JobProgress): string =>
   JSON.stringify(progress, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-/** Decodes the result of `encodeProgress`. A counter that the job was stored without is 0. */
-function decodeProgress(written: string): JobProgress {
-  const progress: JobProgress = JSON.parse(written, (key, value: unknown) =>
-    COUNTS.has(key) && typeof value === "string" ? BigInt(value) : value,
-  );
-  return { ...progress, zooms: progress.zooms.map((zoom) => ({ ...NO_COUNTS, ...zoom })) };
-}
+/** Decodes the result of `encodeProgress`. */
+const decodeProgress = (written: string): JobProgress =>
+  JSON.parse(written, (key, value: unknown) => (COUNTS.has(key) && typeof value === "string" ? BigInt(value) : value));

@@ -55,6 +55,9 @@ export const DEFAULT_PARAMETERS: Parameters = { id: asParametersId(""), values: 
 export const stylesFilter = (filters: readonly ParameterFilter[]): ParameterFilter | undefined =>
   filters.find(({ key }) => key === "STYLES");
 
+/** Whether a parameter of a WMS has values along a dimension (OGC 06-042, annex C). The key is in upper case. */
+export const isDimension = (key: string): boolean => /^(?:TIME|ELEVATION|DIM_.*)$/.test(key);
+
 /** Returns the default values, which a render needs because `DEFAULT_PARAMETERS` contains no values. */
 export const defaultValues = (filters: readonly ParameterFilter[]): Readonly<Record<string, string>> =>
   Object.fromEntries(filters.map((filter) => [filter.key, filter.default]));

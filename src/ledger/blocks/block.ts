@@ -10,7 +10,8 @@ import {
   type TileY,
   type Zoom,
 } from "../../grid/grid-set.ts";
-import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../../layer/tile-set.ts";
+import { CELL_SIDE, CELLS_PER_SIDE, type CellIndex, cellRect } from "../../layer/cells.ts";
+import { BLOCK_SIDE } from "../../layer/tile-set.ts";
 import { int, type Row } from "../../state/database.ts";
 import { CellAges, decodeAges, type WriteTimes } from "../cells/cell-ages.ts";
 import { decayedFrequency } from "./access-frequency.ts";
@@ -74,12 +75,15 @@ export const blockRect = ({ z, bx, by }: BlockPosition): TileRect =>
     maxY: (by + 1) * BLOCK_SIDE - 1,
   });
 
+/** Returns the column and the row of a cell of a block. */
+export const cellOfBlock = ({ z, bx, by }: BlockPosition, cell: number): CellIndex => ({
+  z,
+  column: bx * CELLS_PER_SIDE + (cell % CELLS_PER_SIDE),
+  row: by * CELLS_PER_SIDE + Math.floor(cell / CELLS_PER_SIDE),
+});
+
 /** Returns the rectangle of the tiles of a cell of a block. */
-export function cellRectOf({ z, bx, by }: BlockPosition, cell: number): TileRect {
-  const minX = bx * BLOCK_SIDE + (cell % CELLS_PER_SIDE) * CELL_SIDE;
-  const minY = by * BLOCK_SIDE + Math.floor(cell / CELLS_PER_SIDE) * CELL_SIDE;
-  return asTileRect({ z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 });
-}
+export const cellRectOf = (block: BlockPosition, cell: number): TileRect => cellRect(cellOfBlock(block, cell));
 
 export const blockKey = ({ tileSetId, z, bx, by }: BlockAddress): string => `${tileSetId}/${z}/${bx}/${by}`;
 

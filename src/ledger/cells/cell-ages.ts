@@ -1,4 +1,5 @@
-import { BLOCK_SIDE, CELL_SIDE, CELLS_PER_SIDE } from "../../layer/tile-set.ts";
+import { CELL_SIDE, CELLS_PER_SIDE } from "../../layer/cells.ts";
+import { BLOCK_SIDE } from "../../layer/tile-set.ts";
 
 const CELLS = CELLS_PER_SIDE * CELLS_PER_SIDE;
 const ROW_BYTES = BLOCK_SIDE / 8;

@@ -1,5 +1,6 @@
-import { asTileX, asTileY, type TileRect, type TileX, type TileY, type Zoom } from "../../grid/grid-set.ts";
-import { CELL_SIDE, type TileSet } from "../../layer/tile-set.ts";
+import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import { cellRect, cellsIn } from "../../layer/cells.ts";
+import type { TileSet } from "../../layer/tile-set.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import { type Block, blockOf, cellOf } from "../blocks/block.ts";
 import type { BlockTable } from "../blocks/block-table.ts";
@@ -42,11 +43,9 @@ export class Cells {
 
   /** Yields the cells that overlap a rectangle of tiles. */
   *in(record: TileSetRecord, rect: TileRect): Generator<{ readonly block: Block; readonly cell: number }> {
-    for (let y = Math.floor(rect.minY / CELL_SIDE); y <= Math.floor(rect.maxY / CELL_SIDE); y++) {
-      for (let x = Math.floor(rect.minX / CELL_SIDE); x <= Math.floor(rect.maxX / CELL_SIDE); x++) {
-        const [tileX, tileY] = [asTileX(x * CELL_SIDE), asTileY(y * CELL_SIDE)];
-        yield { block: this.blockAt(record, tileX, tileY, rect.z), cell: cellOf(tileX, tileY) };
-      }
+    for (const index of cellsIn(rect)) {
+      const { minX, minY } = cellRect(index);
+      yield { block: this.blockAt(record, minX, minY, rect.z), cell: cellOf(minX, minY) };
     }
   }
 

@@ -1,5 +1,5 @@
 import { asTileY, intersectRects, type TileRect, type TileX, type TileY } from "../../grid/grid-set.ts";
-import { CELL_SIDE } from "../../layer/tile-set.ts";
+import { CELL_SIDE } from "../../layer/cells.ts";
 import { type BlockAddress, blockOf, blockRect, cellOf, cellRectOf } from "../blocks/block.ts";
 import type { BlockTable } from "../blocks/block-table.ts";
 import type { AgedCell, WriteTimes } from "./cell-ages.ts";

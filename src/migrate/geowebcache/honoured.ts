@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { FILE_SETTINGS_ELEMENTS } from "../../configuration/fields/settings-elements.ts";
+import { FILE_SETTINGS_ELEMENTS } from "../../configuration/fields/elements/settings-elements.ts";
 import type { ConfiguredObject } from "../../configuration/gwc/configured-object.ts";
 import {
   type DocumentNode,

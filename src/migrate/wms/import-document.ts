@@ -2,6 +2,7 @@ import { builtInGridSet } from "../../grid/built-in.ts";
 import { createGridSet } from "../../grid/create-grid-set.ts";
 import { corners } from "../../grid/extent.ts";
 import type { GridSet } from "../../grid/grid-set.ts";
+import { isDimension } from "../../layer/filter/parameter-filter.ts";
 import type { Content } from "../../lib/is-map.ts";
 import type { WmsCatalogue, WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 import { type GridSubsetDocument, type ImportedGrids, mergedGridSets, type OwnGridSet } from "./import-grids.ts";
@@ -118,7 +119,7 @@ function parameterFilters({ styles, dimensions }: WmsCatalogueLayer): readonly R
   return [
     ...(named.length > 1 ? [{ type: "string", key: "STYLES", default: "", values: named }] : []),
     ...dimensions.map(({ name, default: initial, values }) => {
-      const key = name === "TIME" || name === "ELEVATION" || name.startsWith("DIM_") ? name : `DIM_${name}`;
+      const key = isDimension(name) ? name : `DIM_${name}`;
       return values.some((value) => value.includes("/"))
         ? { type: "regex", key, default: initial, regex: "[0-9A-Za-z:.+/-]+" }
         : { type: "string", key, default: initial, values };

@@ -2,7 +2,7 @@ import { builtInGridSet } from "../../grid/built-in.ts";
 import { METERS_PER_DEGREE } from "../../grid/crs/epsg-tables.ts";
 import { unitOf } from "../../grid/crs/units.ts";
 import { toWebMercator, WEB_WORLD } from "../../grid/crs/web-mercator.ts";
-import { corners, unionOf, WORLD } from "../../grid/extent.ts";
+import { corners, intersectionOf, unionOf, WORLD } from "../../grid/extent.ts";
 import type { Extent, GridSet } from "../../grid/grid-set.ts";
 import type { WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 
@@ -69,7 +69,7 @@ export function mergedGridSets(layers: readonly ImportedGrids[]): readonly OwnGr
 
 function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocument[] {
   const [west, south, east, north] = box ?? [-180, -90, 180, 90];
-  const degrees = clipped({ minX: west, minY: south, maxX: east, maxY: north }, WORLD);
+  const degrees = intersectionOf({ minX: west, minY: south, maxX: east, maxY: north }, WORLD);
   // A layer without a CRS is requested in EPSG:4326, which every WMS offers.
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || crs.size === 0;
   return [
@@ -93,17 +93,10 @@ function builtInFor(crs: string): GridSet | undefined {
   return id === undefined ? undefined : builtInGridSet(id);
 }
 
-const clipped = (box: Extent, to: Extent): Extent => ({
-  minX: Math.max(box.minX, to.minX),
-  minY: Math.max(box.minY, to.minY),
-  maxX: Math.min(box.maxX, to.maxX),
-  maxY: Math.min(box.maxY, to.maxY),
-});
-
 /** Returns a grid subset. Omits an extent that covers the grid set or does not overlap it. */
 function subset(gridSet: string, whole: Extent, part: Extent | undefined): GridSubsetDocument {
   if (part === undefined) return { gridSet };
-  const { minX, minY, maxX, maxY } = clipped(part, whole);
+  const { minX, minY, maxX, maxY } = intersectionOf(part, whole);
   const tolerance = (whole.maxX - whole.minX) / 2e6;
   const isWhole =
     minX <= whole.minX + tolerance &&

@@ -1,8 +1,8 @@
 import { middleOf, tileExtent } from "../../grid/grid-set.ts";
 import { defaultValues } from "../../layer/filter/parameter-filter.ts";
-import { modifierOf } from "../../layer/format-modifier.ts";
 import { coverageAt } from "../../layer/grid-subset.ts";
 import type { Layer } from "../../layer/layer.ts";
+import { modifierOf } from "../../layer/picture/format-modifier.ts";
 import type { RenderRequest } from "../../source/source.ts";
 
 /**

@@ -136,7 +136,7 @@ export function removeIfEmpty(disk: Disk, directory: string): boolean {
   }
 }
 
-/** Returns a name of the disk that contains a directory, with the system's device number. */
+/** Returns a name for the disk that contains a directory, made of the system's device number. */
 export const diskOf = (disk: Disk, directory: string): string => `disk ${disk.statSync(directory).dev}`;
 
 /**

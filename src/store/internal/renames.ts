@@ -96,7 +96,7 @@ export function renamesIn({
         }
       }
       if (parts.size > 0) syncDirectories(disk, [join(root, ASIDE), ...parentsOf(names)]);
-      // An interrupted truncation has more parts if a writer stored tiles before its second attempt.
+      // Parts remain of a truncation that was interrupted and repeated, if a writer stored tiles between the two attempts.
       discard(id);
     },
 

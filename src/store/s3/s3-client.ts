@@ -105,6 +105,11 @@ export class S3Client implements AsyncDisposable {
     this.#requests.tell(away);
   }
 
+  /** The number of times that keys of the account could not be obtained or renewed. */
+  get failedRenewals(): number {
+    return this.#requests.failedRenewals;
+  }
+
   /** Returns the time by the service's clock, ms since 1970. */
   now(): number {
     return this.#requests.now();

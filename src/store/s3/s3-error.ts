@@ -43,6 +43,7 @@ const SETTINGS = new Set([
   "AuthorizationHeaderMalformed",
   "InvalidToken",
   "NoCredentials",
+  "RoleRefused",
 ]);
 
 /** Returns whether the operation failed because of the configuration: wrong keys, or a bucket that does not exist. */

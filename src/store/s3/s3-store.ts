@@ -1,9 +1,9 @@
-import { asTileRect } from "../../grid/grid-set.ts";
-import { CELL_SIDE, type TileAddress, tileSetKey } from "../../layer/tile-set.ts";
+import { cellIndexOf, cellKey, cellRect } from "../../layer/cells.ts";
+import type { TileAddress } from "../../layer/tile-set.ts";
 import type { Machine } from "../../lib/machine.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreTrouble } from "../store.ts";
 import { type DiskSpace, ifAvailable, type StoreError, type TileStatus } from "../tile-store.ts";
 import { nextDueMs } from "./internal/generations.ts";
 import { Names } from "./internal/names.ts";
@@ -31,22 +31,15 @@ const ENDLESS: DiskSpace = {
 /** For this time the times of a cell's tiles are taken from one listing. */
 const TIMES_MS = 1_000;
 
-/** Why the bucket cannot be used. */
-interface BucketTrouble {
-  readonly message: string;
-  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
-  readonly isConfiguration: boolean;
-  /** Present if `away` returns this trouble while it lasts. */
-  readonly isAway?: true;
-}
-
 export interface S3Store extends Store {
   /** Checks the service. Undefined if the bucket can be listed. */
-  trouble(): Promise<BucketTrouble | undefined>;
+  trouble(): Promise<StoreTrouble | undefined>;
   /** Returns why all operations fail at once. Undefined if, to this process's knowledge, the service is available. */
-  away(): BucketTrouble | undefined;
+  away(): StoreTrouble | undefined;
   /** Sets the function that is called when this process finds the service unavailable, or available again. */
   onFound(found: (away: S3Away | undefined) => void): void;
+  /** The number of times that this process could not obtain or renew the keys of the account. */
+  failedRenewals(): number;
   /** Takes over from another process of this machine that the service is unavailable, or available again. */
   tell(away: S3Away | undefined): void;
 }
@@ -108,6 +101,7 @@ export function createS3Store(
       client.tell(told && new S3Error(told.status, told.code));
       tellBridge(client.away);
     },
+    failedRenewals: () => client.failedRenewals,
     get: (at) => tiles.get(at),
     stat: (at) => tiles.stat(at),
     keyOf: (at) => tiles.keyOf(at),
@@ -183,12 +177,12 @@ function inventoryOf(clock: Clock, bridge: SyncBridge<Owned>, inventory: S3Inven
 /** Returns a function that answers for all tiles of a cell from one listing. */
 function cellTimes(clock: Clock, bridge: SyncBridge<Owned>): (at: TileAddress) => TileStatus | undefined {
   let cell: { readonly key: string; readonly untilMs: number; readonly tiles: Map<string, TileStatus> } | undefined;
-  return ({ tileSet, x, y, z }) => {
-    const [minX, minY] = [x - (x % CELL_SIDE), y - (y % CELL_SIDE)];
-    const key = `${tileSetKey(tileSet)}\n${z}/${minX}/${minY}`;
+  return (tile) => {
+    const { tileSet, x, y } = tile;
+    const index = cellIndexOf(tile);
+    const key = cellKey(tileSet, index);
     if (cell?.key !== key || clock.monotonicNow() > cell.untilMs) {
-      const rect = { z, minX, minY, maxX: minX + CELL_SIDE - 1, maxY: minY + CELL_SIDE - 1 };
-      const found = bridge.call("recount", tileSet, asTileRect(rect));
+      const found = bridge.call("recount", tileSet, cellRect(index));
       const tiles = new Map(
         found.map((tile) => [`${tile.x}/${tile.y}`, { ...tile, confirmedMs: tile.modifiedMs }] as const),
       );

@@ -132,7 +132,11 @@ export function clientCases(started: () => S3Server): void {
         await using client = new S3Client(options, thisMachine, environment);
         expect(await client.put("k", bytes("x"), plain)).toMatchObject({ kind: "stored" });
       }
-      await using without = new S3Client(bare, thisMachine, { ...places, AWS_PROFILE: "other" });
+      await using without = new S3Client(bare, thisMachine, {
+        ...places,
+        AWS_PROFILE: "other",
+        AWS_EC2_METADATA_DISABLED: "true",
+      });
       expect(await failure(without.get("k"))).toMatchObject({ code: "NoCredentials" });
     } finally {
       rmSync(directory, { recursive: true });

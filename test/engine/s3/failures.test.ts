@@ -159,16 +159,17 @@ describe.skipIf(NO_S3 !== undefined && NO_VERSITYGW !== undefined)(`a store in S
         held.isOpen = true;
         held.release();
         if (row.waits !== undefined) {
+          const { waits } = row;
+          // On a busy machine the first write that fails may be one that got no answer in time.
           const waiting = await until(
-            "the job waits",
+            `the job waits: ${waits}`,
             async () => {
               const now = await job(at, id);
-              return now.reason === null ? undefined : now;
+              return waits.test(now.reason ?? "") ? now : undefined;
             },
             60_000,
             at,
           );
-          expect(waiting.reason).toMatch(row.waits);
           expect(waiting.state).toBe("running");
           expect(at.log()).toMatch(/a job waits/);
         }

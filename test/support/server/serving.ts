@@ -14,7 +14,7 @@ export async function startServing(configuration: Configuration): Promise<{ serv
   const serving = new Serving({
     configuration,
     eventsId: "events",
-    stores: { store: createMemoryStore(), configure: () => undefined },
+    stores: { store: createMemoryStore(), configure: () => undefined, watched: [] },
     diskTiers: undefined,
     core: {
       ...new Channel(silent, {}, CALLED_BY_MEMBERS).remote,

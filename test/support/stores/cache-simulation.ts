@@ -1,6 +1,7 @@
 import TinyQueue from "tinyqueue";
 import type { TileIndex, TileRect } from "../../../src/grid/grid-set.ts";
-import { CELL_SIDE, type TileSet, tileSetKey } from "../../../src/layer/tile-set.ts";
+import { CELL_SIDE } from "../../../src/layer/cells.ts";
+import { type TileSet, tileSetKey } from "../../../src/layer/tile-set.ts";
 import { decayedFrequency } from "../../../src/ledger/blocks/access-frequency.ts";
 import type { ExpirationPolicy } from "../../../src/quota/configuration/quota-configuration.ts";
 

@@ -70,7 +70,7 @@ export function Price({ effect }: { readonly effect: Effect }) {
             columns={[
               [t("field.layer"), ({ layer }) => layer],
               [t("edit.gridSet"), ({ gridSet }) => gridSet],
-              [t("edit.format"), ({ format }) => format],
+              [t("field.format"), ({ format }) => format],
               [t("field.tiles"), (one) => count(one.tiles), "number"],
               [t("field.size"), (one) => bytes(one.bytes), "number"],
             ]}

@@ -38,7 +38,7 @@ export const KINDS: readonly EditedKind[] = [
   {
     collection: "layers",
     nameKey: "name",
-    one: "edit.layer",
+    one: "field.layer",
     make: "edit.newLayer",
     template: {
       name: "",

@@ -20,7 +20,7 @@ export function AddressesTab({ layer }: TabProps) {
   return (
     <>
       <div class="fields">
-        <GridSetAndFormat layer={layer} subset={subset} format={format} label={t("layers.gridSet")} />
+        <GridSetAndFormat layer={layer} subset={subset} format={format} label={t("edit.gridSet")} />
       </div>
       <Panel title={t("layers.tileAddresses")}>
         <CopyList entries={tileEntries(addresses)} />

@@ -45,7 +45,7 @@ export function PreviewTab({ layer }: TabProps) {
   return (
     <>
       <div class="fields">
-        <GridSetAndFormat layer={layer} {...tileSet} label={t("layers.gridSet")} />
+        <GridSetAndFormat layer={layer} {...tileSet} label={t("edit.gridSet")} />
         {filtersOf(layer).map((parameter) => (
           <ParameterField
             key={parameter.key}

@@ -51,7 +51,7 @@ export function What({ layer, tileSet, draft }: WhatProps) {
   const { type, query, isWholeLayer } = draft;
   return (
     <fieldset class="step">
-      <legend>{t("newJob.what")}</legend>
+      <legend>{t("activity.what")}</legend>
       <div class="choices">
         {TYPES.map((one) => (
           <Radio

@@ -27,7 +27,7 @@ function Numbers({ stats: { total, series } }: { readonly stats: Doc<"Stats"> })
   const figures = [
     [t("field.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1), "/layers"],
     [t("overview.p95"), latency.p95 === null ? "—" : milliseconds(latency.p95), "/layers"],
-    [t("overview.requests"), count(requests), "/layers"],
+    [t("layers.requests"), count(requests), "/layers"],
     [t("overview.misses"), count(misses), "/layers"],
     [t("overview.failed"), count(failed), "/upstreams"],
   ] as const;

@@ -54,7 +54,7 @@ function Readiness({ status: { ready, reason, version, layers } }: { readonly st
         <Chip tone={ready ? "good" : "bad"}>{ready ? t("ready") : t("notReady")}</Chip>
       </Link>
       {reason !== null && <span>{reason}</span>}
-      <Link to="/layers">{t("overview.layers", { count: layers })}</Link>
+      <Link to="/layers">{t("find.count", { count: layers })}</Link>
       <Link to="/settings">{t("overview.version", { version })}</Link>
     </p>
   );

@@ -74,7 +74,7 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
       </p>
       <div class="buttons">
         <Action
-          label={t("quota.apply")}
+          label={t("terms.apply")}
           kind="primary"
           need="administer"
           request={{ method: "PATCH", path: "quota", body }}
@@ -82,7 +82,7 @@ export function QuotaForm({ quota, usage }: { readonly quota: Quota; readonly us
           disabled={!isChanged || preview === undefined}
           {...(evicts === undefined
             ? {}
-            : { confirm: { title: t("quota.apply"), body: <p>{wouldEvict(evicts, usage)}</p> } })}
+            : { confirm: { title: t("terms.apply"), body: <p>{wouldEvict(evicts, usage)}</p> } })}
           done={() => ({ text: t("quota.applied") })}
         />
       </div>

@@ -41,9 +41,9 @@ export function QuotaGauges({ usage }: { readonly usage: Usage }) {
           ]}
         />
       </Panel>
-      <Panel title={t("quota.layers")}>
+      <Panel title={t("overview.byLayer")}>
         <Table<LayerUsage>
-          caption={t("quota.layers")}
+          caption={t("overview.byLayer")}
           columns={[
             [t("field.layer"), ({ layer }) => <Link to={pathOf("layers", layer)}>{layer}</Link>],
             [t("quota.takes"), (row) => figure(bytes(countedOf(quotaCount, row)), row.complete), "number"],

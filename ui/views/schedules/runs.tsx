@@ -42,7 +42,7 @@ export function RunStrip({ runs }: { readonly runs: readonly Run[] }) {
 
 const columnsOf = (timeZone: string): Columns<Run> => [
   [
-    t("schedules.at"),
+    t("activity.time"),
     ({ at, dueAt, by }) => (
       <>
         <time dateTime={at}>{dateTimeIn(at, timeZone)}</time>
@@ -52,7 +52,7 @@ const columnsOf = (timeZone: string): Columns<Run> => [
       </>
     ),
   ],
-  [t("schedules.result"), (run) => <Chip tone={TONES[kindOf(run)]}>{t(`schedules.kind.${kindOf(run)}`)}</Chip>],
+  [t("activity.result"), (run) => <Chip tone={TONES[kindOf(run)]}>{t(`schedules.kind.${kindOf(run)}`)}</Chip>],
   [
     t("schedules.jobs"),
     ({ jobs, reason }) => (

@@ -53,7 +53,7 @@ export function RemoveAction({ schedule }: ScheduleProps) {
   const { name } = schedule;
   return (
     <Action
-      label={t("schedules.remove")}
+      label={t("edit.remove")}
       kind="danger"
       request={{ method: "DELETE", path: schedulePath(name) }}
       command={nuthatchCommand("schedule", "remove", name)}

@@ -39,7 +39,7 @@ function Shown({ schedule }: { readonly schedule: Schedule }) {
   useShortcuts(
     may("operate")
       ? [
-          { keys: "e", label: "schedules.edit", run: () => navigate(edit) },
+          { keys: "e", label: "edit", run: () => navigate(edit) },
           { keys: "p", label: "schedules.toggle", run: () => void toggle(schedule) },
         ]
       : [],
@@ -52,7 +52,7 @@ function Shown({ schedule }: { readonly schedule: Schedule }) {
           <>
             <RunAction schedule={schedule} />
             <PauseAction schedule={schedule} />
-            <ButtonLink kind="quiet" to={edit} label={t("schedules.edit")} />
+            <ButtonLink kind="quiet" to={edit} label={t("edit")} />
             <RemoveAction schedule={schedule} />
           </>
         )
@@ -116,7 +116,7 @@ function JobPanel({ schedule }: { readonly schedule: Schedule }) {
     [t("field.type"), tMaybe(`type.${type}`)],
     [t("field.layer"), layer === undefined ? layersText(job) : <Link to={pathOf("layers", layer)}>{layer}</Link>],
     ...Object.entries(others).map(([field, value]) => [tMaybe(`schedules.field.${field}`), valueText(value)] as const),
-    [t("schedules.made"), `${createdBy ?? t("schedules.somebody")}, ${dateTimeIn(createdAt, timeZone)}`],
+    [t("schedules.made"), `${createdBy ?? t("job.nobody")}, ${dateTimeIn(createdAt, timeZone)}`],
   ];
   return (
     <Panel title={t("schedules.what")}>

@@ -62,7 +62,7 @@ export function AboutPart() {
         </Loading>
       </Panel>
       <StatisticsPanel of={server} />
-      <Panel title={t("about.addresses")}>
+      <Panel title={t("layers.tab.addresses")}>
         <p class="soft">{t("about.addressesWhat")}</p>
         <dl class="addresses">
           {ADDRESSES.map(([name, path]) => (

@@ -45,7 +45,7 @@ function figuresOf({ startedAt, requests: all, peak }: Server): readonly NamedFi
     [t("field.hitRatio"), hitRatio === null ? "—" : percent(hitRatio, 1)],
     [t("statistics.hits"), count(hits)],
     [t("statistics.misses"), count(misses)],
-    [t("statistics.failed"), count(failed)],
+    [t("overview.failed"), count(failed)],
     [t("statistics.maps"), count(maps)],
     [t("statistics.bytes"), bytes(all.bytes)],
     [t("statistics.peakRate"), ...peakOf(peak.requests, (rate) => decimal(rate))],

@@ -56,13 +56,13 @@ function Totals({ usage }: { readonly usage: Usage }) {
           [
             t("storage.disk"),
             <Meter value={used} label={t("storage.disk")} tone={used >= NEARLY_FULL ? "warn" : "busy"} />,
-            t("storage.free", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) }),
+            t("overview.freeBytes", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) }),
           ],
           freeInodes !== null &&
             totalInodes !== null && [
               t("storage.inodes"),
               <Meter value={1 - share(freeInodes, totalInodes)} label={t("storage.inodes")} />,
-              t("storage.free", { free: count(freeInodes), total: count(totalInodes) }),
+              t("overview.freeBytes", { free: count(freeInodes), total: count(totalInodes) }),
             ],
         ]}
       />
@@ -96,8 +96,8 @@ function LayerTable({ usage: { layers, total } }: { readonly usage: Usage }) {
     ],
   ];
   return (
-    <Panel title={t("storage.byLayer")}>
-      <Table caption={t("storage.byLayer")} columns={columns} rows={rows} rowKey={({ layer }) => layer} />
+    <Panel title={t("overview.byLayer")}>
+      <Table caption={t("overview.byLayer")} columns={columns} rows={rows} rowKey={({ layer }) => layer} />
     </Panel>
   );
 }
@@ -119,7 +119,7 @@ function PlacesPanel() {
 }
 
 const columnsOf = (): Columns<Place> => [
-  [t("places.kind"), ({ kind }) => t(`places.kind.${kind}`)],
+  [t("activity.what"), ({ kind }) => t(`places.kind.${kind}`)],
   [
     t("places.path"),
     ({ kind, path }) => (

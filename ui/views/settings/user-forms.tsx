@@ -50,7 +50,7 @@ function AddForm({ onClose, onDone }: FormProps) {
     >
       <div class="fields">
         <TextField label={t("field.name")} required autocomplete="off" maxLength={100} {...bound(name)} />
-        <PasswordField label={t("password")} hint={t("password.least")} kind="new" text={password} />
+        <PasswordField label={t("signIn.password")} hint={t("password.least")} kind="new" text={password} />
         <RoleField of={role} />
       </div>
     </FormDialog>

@@ -85,13 +85,13 @@ function UserActions({ user, tokens, reload }: UserActionsProps) {
       />
       {isChanged.value && <ChangeUser user={user} onClose={() => (isChanged.value = false)} onDone={reload} />}
       <Action
-        label={t("users.remove")}
-        title={t("users.remove.of", { name })}
+        label={t("edit.remove")}
+        title={t("edit.remove.of", { name })}
         kind="danger"
         need="administer"
         request={{ method: "DELETE", path: `users/${encodeURIComponent(name)}` }}
         confirm={{
-          title: t("users.remove.of", { name }),
+          title: t("edit.remove.of", { name }),
           body: (
             <p>
               {t("users.remove.what", { name })} {t("users.remove.tokens", { count })}

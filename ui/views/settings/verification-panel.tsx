@@ -59,7 +59,7 @@ function Start({ layers, onDone }: { readonly layers: readonly string[]; readonl
         label={t("field.layer")}
         value={layer.value}
         values={["", ...layers]}
-        textOf={(name) => name || t("verification.all")}
+        textOf={(name) => name || t("quota.all")}
         onChoose={(name) => (layer.value = name)}
       />
       <Checkbox label={t("verification.repair")} isChecked={repair.value} onChange={(isOn) => (repair.value = isOn)} />
@@ -126,8 +126,8 @@ const columnsOf = (): Columns<Difference> => [
   [t("field.format"), ({ tileSet }) => tileSet.format],
   [t("verification.cell"), ({ rect: { z, minX, maxX, minY, maxY } }) => `${z} / ${minX}–${maxX} / ${minY}–${maxY}`],
   [t("verification.records"), ({ ledger }) => sumText(ledger), "number"],
-  [t("verification.store"), ({ store }) => sumText(store), "number"],
+  [t("edit.store"), ({ store }) => sumText(store), "number"],
 ];
 
 const sumText = (sum: Difference["store"]): string =>
-  t("verification.sum", { count: Number(sum.tiles), size: bytes(sum.bytes) });
+  t("layers.has", { count: Number(sum.tiles), size: bytes(sum.bytes) });

@@ -40,7 +40,7 @@ function TruncateDialog({ onDone, onClose }: { readonly onDone: () => void; read
   return (
     <FormDialog
       title={t("truncations.new")}
-      submit={t(isSoft ? "truncations.expire" : "truncations.truncate")}
+      submit={t(isSoft ? "truncations.expire" : "newJob.start.truncate")}
       shown={request}
       {...(command === undefined ? {} : { command })}
       // Disabled until the number of tiles is shown.

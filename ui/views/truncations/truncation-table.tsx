@@ -126,8 +126,6 @@ function Undo({
 function Countdown({ until }: { readonly until: string }) {
   const seconds = (Date.parse(until) - useNow()) / 1000;
   return (
-    <small class="number">
-      {seconds <= 0 ? t("truncations.over") : t("truncations.left", { time: duration(seconds) })}
-    </small>
+    <small class="number">{seconds <= 0 ? t("truncations.over") : t("job.left", { time: duration(seconds) })}</small>
   );
 }

@@ -118,9 +118,7 @@ function Layers({ upstream: { id, layers } }: { readonly upstream: Upstream }) {
           <Link to={pathOf("layers", name)}>{name}</Link>
         </span>
       ))}{" "}
-      {more > 0 && (
-        <Link to={`/layers?upstream=${encodeURIComponent(id)}`}>{t("upstreams.moreLayers", { count: more })}</Link>
-      )}
+      {more > 0 && <Link to={`/layers?upstream=${encodeURIComponent(id)}`}>{t("edit.more", { count: more })}</Link>}
     </>
   );
 }

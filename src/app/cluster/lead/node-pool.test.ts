@@ -98,6 +98,7 @@ async function startPool(nodeLeaseMs = LONG_MS, lease = { isValid: true, leftMs:
         times: new TileTimes().view(),
         memory: { tiles: 0, bytes: 0, limitBytes: 0 },
         diskTiers: [],
+        failedRenewals: new Map(),
         maps: 0,
         cutOffTiles: 0,
         failedChanges: 0,

@@ -5,7 +5,7 @@ import { ownVersion } from "../../../lib/process/version.ts";
  * parameters, changes so that another program would misread a message, and with `SCHEMA_VERSION`. All nodes of a
  * cluster need the same version.
  */
-export const LINK_VERSION = 7;
+export const LINK_VERSION = 8;
 
 /** The versions that a node sends when it joins. */
 export interface LinkVersion {

@@ -9,7 +9,7 @@ import { type ArchiveReport, inspectArchive } from "../../../source/archive/open
 import type { GridSubsetDocument } from "../../fields/layer-parts-schema.ts";
 import type { ArchiveSourceDocument } from "../../fields/source-schema.ts";
 import type { Path, Problems } from "../read/problems.ts";
-import { TILE_GRID_SETS } from "./check-tile-layer.ts";
+import { TILE_GRID_SETS } from "./layers/check-tile-layer.ts";
 
 /** An archive that the configuration names, by absolute path. */
 export interface NamedArchive {

@@ -21,11 +21,11 @@ import { buildCluster, clusterStores } from "./build-cluster.ts";
 import { buildDatabases, checkLayerDatabases } from "./build-databases.ts";
 import { buildEviction } from "./build-eviction.ts";
 import { buildGridSets } from "./build-grid-sets.ts";
-import { buildLayers } from "./build-layers.ts";
 import { buildState } from "./build-state.ts";
 import { buildStores, checkLayerStores, type StoresContext } from "./build-stores.ts";
 import { buildUsers } from "./build-users.ts";
 import { buildWebhooks } from "./build-webhooks.ts";
+import { buildLayers } from "./layers/build-layers.ts";
 
 const NOBODY =
   "a loopback address while no user is configured: any client could manage this server; set NUTHATCH_ADMIN_PASSWORD, or add a user under users:";

@@ -16,7 +16,7 @@ const IncludedKeys = keysOnly([...INCLUDED_LISTS, "layerDefaults"]);
 /** Valid values for the keys that a layer requires. */
 const ANY_LAYER = { name: "layer", source: { type: "wms", url: "http://localhost/" } };
 
-/** Checks the content of an included file except for its lists, whose items are checked in the sections. */
+/** Checks the content of an included file. The items of its lists are checked later, with those of the main file. */
 export function checkIncluded(content: unknown, path: Path, reading: Reading): void {
   readValue(IncludedKeys, content, path, reading);
   if (!isMap(content)) return;

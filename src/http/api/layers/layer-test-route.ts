@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { asTileIndex, asZoom, middleOf, type TileIndex } from "../../../grid/grid-set.ts";
-import { tileInside } from "../../../layer/example-tile.ts";
 import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
 import { contentTypeOf, type TileFormat } from "../../../layer/format.ts";
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import { defaultSubset, findSubset, type Layer } from "../../../layer/layer.ts";
+import { tileInside } from "../../../layer/picture/example-tile.ts";
 import { badField, type Refusal, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import { decodeBy } from "../../../lib/schema.ts";

@@ -1,4 +1,5 @@
 import type { Catalogue } from "../../../layer/catalogue.ts";
+import { isDimension } from "../../../layer/filter/parameter-filter.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
@@ -28,9 +29,6 @@ export function findLayers(catalogue: Catalogue, text: string): Result<readonly 
 export const refuseTooMany = (key: string, { length }: readonly Layer[]): Refused | undefined =>
   length > LAYER_LIMIT ? refuse(badField(key, `at most ${LAYER_LIMIT} layers`, String(length))) : undefined;
 
-/** The dimensions of which a request of several layers may have one value for each layer. */
-const DIMENSION = /^(?:TIME|ELEVATION|DIM_.*)$/;
-
 /**
  * Divides the query of several layers: each gets the style at its position (OGC 06-042, 7.3.3.4), and the value of a
  * dimension at its position if there are as many values as layers. All other parameters are the same for all layers.
@@ -49,7 +47,7 @@ export function divideQuery(names: readonly string[], query: Query): Result<read
       const own = new Map(query);
       own.set("STYLES", isDefault ? "" : (styles[position] ?? ""));
       for (const [key, value] of query) {
-        const values = DIMENSION.test(key) ? value.split(",") : [];
+        const values = isDimension(key) ? value.split(",") : [];
         if (values.length === length) own.set(key, values[position] ?? "");
       }
       return own;

@@ -4,8 +4,8 @@ import { type Catalogue, composesMaps, partsOf } from "../../../layer/catalogue.
 import { formatOf, type TileFormat } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import { formatOfParts } from "../../../layer/picture-format.ts";
-import { resamplingOfHint } from "../../../layer/resampling.ts";
+import { formatOfParts } from "../../../layer/picture/picture-format.ts";
+import { resamplingOfHint } from "../../../layer/picture/resampling.ts";
 import { badField, unknownLayer } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../request/query.ts";

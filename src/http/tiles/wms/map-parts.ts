@@ -1,6 +1,6 @@
 import { isYFirst } from "../../../grid/crs/axis-order.ts";
 import { canonicalSrs, type Extent } from "../../../grid/grid-set.ts";
-import { type Parameters, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
+import { isDimension, type Parameters, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField, type Refusal } from "../../../lib/refusal.ts";
@@ -22,7 +22,7 @@ export function parseFilters(layer: Layer, query: Query): Result<Parameters, Pro
   if (parameters.ok) return parameters;
   const key = refusedKey(layer, query);
   if (key === "STYLES") return withCode(parameters.error, "StyleNotDefined");
-  return /^(TIME|ELEVATION|DIM_.*)$/.test(key) ? withCode(parameters.error, "InvalidDimensionValue") : parameters;
+  return isDimension(key) ? withCode(parameters.error, "InvalidDimensionValue") : parameters;
 }
 
 /** The order of the numbers of a box. */

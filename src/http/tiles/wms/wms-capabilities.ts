@@ -7,7 +7,7 @@ import { type ImageFormat, PNG } from "../../../layer/format.ts";
 import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { type Layer, type MetadataUrl, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
-import { imageFormats } from "../../../layer/picture-format.ts";
+import { imageFormats } from "../../../layer/picture/picture-format.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";

@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
+import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "../../../lib/aws/aws-signature.ts";
 import { whenAborted } from "../../../lib/http/when-aborted.ts";
 import type { Machine } from "../../../lib/machine.ts";
 import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
 import type { Timer } from "../../../lib/time/clock.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
 import { pause, sleep } from "../../../lib/time/sleep.ts";
+import type { Renewed } from "../../internal/renewed.ts";
 import { S3Error } from "../s3-error.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
-import { credentialsOf } from "./credentials.ts";
+import { accountOf } from "./credentials.ts";
 import { parseErrorCode } from "./s3-xml.ts";
-import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "./signer.ts";
 import { NO_ANSWER, type S3Response, Transport } from "./transport.ts";
 
 type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
@@ -69,6 +70,10 @@ const PASSING_CODES = new Set([
 ]);
 /** Codes which mean that the clocks differ. */
 const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
+/** Codes which mean that the keys are no longer valid. */
+const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "InvalidToken"]);
+/** The code of a request that is repeated with other keys. */
+const EXPIRED_KEYS = "ExpiredKeys";
 /** A smaller difference is ignored, because the Date header has whole seconds. */
 const CLOCK_STEP_MS = 2_000;
 
@@ -101,14 +106,13 @@ export class S3Requests implements AsyncDisposable {
   readonly #options: S3Options;
   readonly #machine: Machine;
   readonly #pending: PendingOperations;
-  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #account: Renewed<S3Credentials>;
   readonly #origin: string;
   /** The connections. Replaced after an unanswered request, because the old connections may be dead. */
   #transport: Transport;
   readonly #dropped: Transport[] = [];
   readonly #host: string;
   readonly #root: string;
-  #credentials: Promise<S3Credentials> | undefined;
   /** How far the service's clock is ahead of this machine's, in ms. */
   #clockAheadMs = 0;
   /**
@@ -131,7 +135,7 @@ export class S3Requests implements AsyncDisposable {
     this.#pending = pending;
     const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, connections } = options;
     this.#options = options;
-    this.#environment = environment;
+    this.#account = accountOf(machine, options, environment);
     const address = new URL(endpoint);
     if (!pathStyle) address.hostname = `${bucket}.${address.hostname}`;
     this.#host = address.host;
@@ -166,6 +170,11 @@ export class S3Requests implements AsyncDisposable {
       // A check corrects this at once if it is outdated.
       void this.#probe();
     }
+  }
+
+  /** The number of times that keys could not be obtained or renewed. */
+  get failedRenewals(): number {
+    return this.#account.failures;
   }
 
   /** Returns the time by the service's clock, ms since 1970. */
@@ -292,7 +301,11 @@ export class S3Requests implements AsyncDisposable {
     this.#asked++;
     try {
       const query = { "list-type": "2", "max-keys": "1", prefix: this.keyOf("") };
-      const asked = this.#try({ method: "GET", key: undefined, query }, this.now(), over.signal, transport);
+      const ask = () => this.#try({ method: "GET", key: undefined, query }, this.now(), over.signal, transport);
+      const asked = ask().catch((error: unknown) => {
+        if (error instanceof S3Error && error.code === EXPIRED_KEYS) return ask();
+        throw error;
+      });
       const answer = await unlessLate(this.#machine.clock, asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
       if (answer === LATE) throw new S3Error(0, NO_ANSWER);
       if (answer.status >= 300) throw errorOf(answer);
@@ -341,12 +354,12 @@ export class S3Requests implements AsyncDisposable {
         if (!(error instanceof S3Error)) throw error;
         failure = error;
       }
-      const isSkewed = SKEWED.has(failure.code) && tries === 1;
-      if (isSkewed) atMs = this.now();
-      const pauseMs = isSkewed ? 0 : jittered(pauseAfter(tries, PAUSES), random.fraction());
+      const isCorrected = (SKEWED.has(failure.code) || failure.code === EXPIRED_KEYS) && tries === 1;
+      if (isCorrected) atMs = this.now();
+      const pauseMs = isCorrected ? 0 : jittered(pauseAfter(tries, PAUSES), random.fraction());
       const leftMs = this.#options.timeoutMs - (clock.monotonicNow() - beganMs);
       const isGivenUp = this.#pending === "fail" && this.#away !== undefined;
-      if (!(isSkewed || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
+      if (!(isCorrected || mayPass(failure)) || tries === TRIES || pauseMs >= leftMs || isGivenUp) throw failure;
       last = failure;
       if (signal === undefined) await sleep(clock, pauseMs);
       else await pause(clock, pauseMs, signal);
@@ -362,8 +375,8 @@ export class S3Requests implements AsyncDisposable {
     const { method, key, query = {}, headers = {}, body, seconds } = operation;
     const path = key === undefined ? this.#root : `${this.#root}${this.keyOf(key)}`;
     const unsigned: UnsignedRequest = { method, host: this.#host, path, query, headers };
-    const credentials = await this.#account();
-    const signing = { region: this.#options.region, credentials, atMs };
+    const credentials = await this.#account.current();
+    const signing = { service: "s3", region: this.#options.region, credentials, atMs } as const;
     const signed: SignedRequest =
       seconds === undefined
         ? signHeaders(
@@ -377,18 +390,10 @@ export class S3Requests implements AsyncDisposable {
     const sentMs = this.#machine.clock.now();
     const answer = await transport.send(method, signed, body, signal);
     this.#noteClock(answer.headers["date"], sentMs);
+    // Keys of a role may end early, and an operator may have replaced the keys of a file.
+    if (answer.status >= 400 && EXPIRED.has(errorOf(answer).code) && this.#account.refused(credentials))
+      throw new S3Error(answer.status, EXPIRED_KEYS);
     return answer;
-  }
-
-  #account(): Promise<S3Credentials> {
-    this.#credentials ??= credentialsOf(this.#machine.disk, this.#options, this.#environment).catch(
-      (error: unknown) => {
-        // The operator may write the file later.
-        this.#credentials = undefined;
-        throw error;
-      },
-    );
-    return this.#credentials;
   }
 
   #noteClock(date: string | undefined, sentMs: number): void {

@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
+import type { SignedRequest } from "../../../lib/aws/aws-signature.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
 import { createDispatcher } from "../../../lib/http/http-dispatcher.ts";
 import { S3Error, s3Failure } from "../s3-error.ts";
-import type { SignedRequest } from "./signer.ts";
 
 export interface S3Response {
   readonly status: number;
@@ -19,6 +19,8 @@ export interface TransportOptions {
   readonly connections: number;
   readonly caFile?: string;
   readonly connectTimeoutMs: number;
+  /** `none` for a server on the machine's own link. Absent: the proxies that the environment names. */
+  readonly proxy?: "none";
 }
 
 /** The error code of a request without an answer. */
@@ -32,11 +34,12 @@ export class Transport implements AsyncDisposable {
   readonly #dispatcher: Dispatcher;
   readonly #origin: string;
 
-  constructor({ disk, origin, connections, caFile, connectTimeoutMs }: TransportOptions) {
+  constructor({ disk, origin, connections, caFile, connectTimeoutMs, proxy }: TransportOptions) {
     this.#origin = origin;
     this.#dispatcher = createDispatcher(origin, "configured", {
       connections,
       connectTimeoutMs,
+      ...(proxy === undefined ? {} : { proxy }),
       ...(caFile === undefined ? {} : { tls: () => ({ ca: disk.readFileSync(caFile, "utf8") }) }),
     });
   }
