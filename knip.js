@@ -32,7 +32,6 @@ export default {
     "dpkg-deb",
     "mmdebstrap",
     "promtool",
-    "terraform",
     "systemd-notify",
     "gdaltransform",
     "mkfifo",
