@@ -37,8 +37,6 @@ interface Change {
 /** The longest time, ms, after which the system has written everything: Linux's 30 s and 5 s of the journal. */
 const WRITE_BACK_MS = 35_000;
 const BLOCK_BYTES = 4096;
-/** The directory of a store for the tiles that an undo brings back. */
-const SET_ASIDE = "_gwc_set_aside_";
 
 const fault = (code: string, operation: string, path: string): Error =>
   Object.assign(new Error(`${code}: ${operation} '${path}'`), { code, path });
@@ -139,8 +137,6 @@ export class SimulatedDisk {
     this.#changes.length = 0;
     this.#open.clear();
     const tear = (node: Node, name: string): void => {
-      // A known fault of the product: an undo brings back tiles that were cut off after they were set aside.
-      if (name === SET_ASIDE) return;
       if (node.kind === "directory") {
         node.entries.forEach(tear);
         return;

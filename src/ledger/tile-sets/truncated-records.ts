@@ -105,15 +105,16 @@ export class TruncatedRecords {
     });
     const markedCells = db.prepare("SELECT * FROM mark WHERE tile_set = ?");
     for (const { replaced, record } of restored) {
-      // These cells were marked when the tile set was set aside, and have not been counted since.
+      // These cells were marked when the tile set was set aside, or shortly before, and have not been counted since. A
+      // loss of power may have cut off their tiles.
       for (const row of idsOf(record).flatMap((id) => markedCells.all(id))) {
         const at = blockAddressOfRow(row);
         if (tileSets.ofBlock(at) === undefined) continue;
         const block = blocks.at(at);
-        for (const cell of maskCells(text(row, "active"))) {
-          marks.restore(block, cell);
+        for (const cell of new Set([...maskCells(text(row, "active")), ...maskCells(text(row, "settling"))])) {
+          marks.mark(block, cell);
           doubted.doubt(block, cell);
-          blocks.changed(block);
+          doubted.wasCutOff(block, cell);
         }
       }
       if (replaced === undefined) continue;
@@ -219,9 +220,10 @@ export class TruncatedRecords {
         name,
         records.map(({ tileSet }) => tileSet),
       );
+      // The marks of a level without tiles must stay: a loss of power may bring the tiles back.
       for (const [n, record] of records.entries())
-        for (const z of [...record.sums.keys()])
-          if (stored !== undefined && stored[n]?.includes(z) !== true) vanished.push({ record, z });
+        for (const [z, { tiles }] of record.sums)
+          if (tiles !== 0n && stored !== undefined && stored[n]?.includes(z) !== true) vanished.push({ record, z });
     }
     if (vanished.length > 0) this.#truncateLevels(vanished, () => {});
   }
