@@ -25,7 +25,7 @@ function installed(name: string, ...commands: readonly (readonly [string, ...str
     const { status, stderr, error } = spawnSync(command, args, {
       cwd: unfinished,
       encoding: "utf8",
-      env: { ...process.env, GOBIN: unfinished, GOFLAGS: "-mod=mod" },
+      env: { ...process.env, GOFLAGS: "-mod=mod" },
     });
     const reason = error?.message ?? stderr.trim().split("\n").slice(-3).join(" ");
     if (status !== 0) return { directory, missing: `${name} could not be installed: ${reason}` };
@@ -49,9 +49,6 @@ export const fromNpm = (...packages: readonly string[]): Installed =>
     ".",
     ...packages,
   ]);
-
-/** Builds the program of a Go module: `path@version`. */
-export const fromGo = (module: string): Installed => installed(`go-${module}`, ["go", "install", module]);
 
 /** Builds a Go program of one file, named `program`, with modules of others: `path@version`. */
 export function goProgram(name: string, source: string, ...modules: readonly string[]): Installed {
