@@ -12,6 +12,7 @@ export default {
     "test/**/*.test.ts",
     "test/simulation/main.ts",
     "test/mutation/{vitest.config.ts,ignore-messages.mjs}",
+    "test/neighbours/{vitest.config.ts,*.neighbour.ts}",
     "src/**/*.test.ts",
     "ui/**/*.test.ts",
   ],

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 
@@ -19,6 +19,8 @@ const FILES: ReadonlyMap<string, string> = new Map([
 ]);
 const TYPES: ReadonlyMap<string, string> = new Map([
   [".css", "text/css"],
+  [".json", "application/json"],
+  [".wasm", "application/wasm"],
   [".js", "text/javascript"],
   [".mjs", "text/javascript"],
 ]);
@@ -80,13 +82,16 @@ export const launchChromium = ({ webGl }: { readonly webGl: boolean }): Promise<
     ],
   });
 
-/** Starts a browser and a server of pages with a map each. */
-export async function startChromium(): Promise<Chromium> {
+/** Starts a browser and a server of pages with a map each. Pages find the files of `directory` below `/files/`. */
+export async function startChromium(directory?: string): Promise<Chromium> {
   let html = "";
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://any").pathname;
     const file = FILES.get(path);
-    if (path === "/") response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(html);
+    const other = directory !== undefined && path.startsWith("/files/") ? join(directory, path.slice(7)) : undefined;
+    if (other !== undefined && existsSync(other))
+      response.writeHead(200, { "Content-Type": TYPES.get(extname(path)) ?? "text/plain" }).end(readFileSync(other));
+    else if (path === "/") response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(html);
     else if (file === undefined) response.writeHead(path === "/favicon.ico" ? 204 : 404).end();
     else {
       const whole = readFileSync(fileURLToPath(new URL(`../../node_modules/${file}`, import.meta.url)));

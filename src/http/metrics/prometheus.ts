@@ -11,6 +11,9 @@ import type { RenderMetrics, Sample, ServingMetrics, WholeSample } from "./metri
 /** The metrics of the process. Collection starts with the first scrape. */
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess, prefix: "nuthatch_" });
+// These are sums over the labels of gauges that are here too. promtool refuses a gauge named `_total`.
+for (const name of ["handles", "requests", "resources"])
+  ofProcess.removeSingleMetric(`nuthatch_nodejs_active_${name}_total`);
 
 export const METRICS_TYPE = ofProcess.contentType;
 

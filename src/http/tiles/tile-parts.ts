@@ -75,6 +75,8 @@ export interface WholeDocument extends DocumentHead {
   readonly write: (baseUrl: string) => string | Uint8Array;
   /** The document as a page, for clients that prefer HTML. */
   readonly page?: WholeDocument;
+  /** The document for clients whose Accept is its type alone. */
+  readonly strict?: WholeDocument;
 }
 
 /** A document that describes all layers. It is written in parts, one for each layer. */

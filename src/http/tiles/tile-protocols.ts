@@ -39,7 +39,7 @@ import {
   sendTile,
   sendUnauthorized,
 } from "./reply/tile-reply.ts";
-import type { PackedTile, ProtocolRefusal, RequestedDocument } from "./tile-parts.ts";
+import type { PackedTile, ProtocolRefusal, RequestedDocument, WholeDocument } from "./tile-parts.ts";
 import { dialectOfPath, parseRequested, routeOf, type TileRoute, takesForm } from "./tile-route.ts";
 import { TileTimes } from "./tile-times.ts";
 import { TileTraffic } from "./tile-traffic.ts";
@@ -86,6 +86,13 @@ function wantsExplanation(query: string): boolean {
   if (query === "" || !/explain/i.test(query)) return false;
   const parsed = parseQuery(query);
   return parsed.ok && parsed.value.has("EXPLAIN");
+}
+
+/** Returns the form of a document that an Accept header selects. */
+function formOf(document: WholeDocument, accept: string | undefined): WholeDocument {
+  const { page, strict, contentType } = document;
+  if (page !== undefined && prefersHtml(accept)) return page;
+  return strict !== undefined && accept === contentType ? strict : document;
 }
 
 /**
@@ -395,7 +402,7 @@ export class TileProtocols {
         const baseUrl = address.baseUrl();
         if (!("parts" in selected)) {
           const { page } = selected;
-          const sent = page !== undefined && prefersHtml(response.req.headers.accept) ? page : selected;
+          const sent = formOf(selected, response.req.headers.accept);
           const varies = page === undefined ? "by coding" : "by type and coding";
           return sendDocument(response, this.#memo.document(sent, catalogue, baseUrl), this.#packed, varies);
         }

@@ -19,6 +19,7 @@ import {
 } from "../tile-parts.ts";
 import {
   allGrids,
+  bothTileMatrixSets,
   collection,
   collections,
   conformance,
@@ -53,6 +54,8 @@ interface OgcDocument {
   readonly contentType?: string;
   /** Returns the address of the tile set that the page shows as a map. Absent: no map. */
   readonly tileset?: (base: string) => string | undefined;
+  /** Writes the document for clients whose Accept is its type alone, where it differs. */
+  readonly writeStrict?: () => unknown;
 }
 
 /** Returns a document in the form that `f` names, or in both forms. */
@@ -63,6 +66,7 @@ function document({
   write,
   contentType = "application/json",
   tileset,
+  writeStrict,
 }: OgcDocument): Result<ParsedAddress, Refusal> {
   const path = rest.map((segment) => `/${encodeURIComponent(segment)}`).join("");
   const page: WholeDocument = {
@@ -80,10 +84,11 @@ function document({
     contentType,
     write: (baseUrl) => JSON.stringify(write(`${baseUrl}/ogc`)),
   };
+  const strict = writeStrict && { ...json, name: `${json.name} strict`, write: () => JSON.stringify(writeStrict()) };
   const form = query.get("F");
   switch (form) {
     case undefined:
-      return ok({ ...json, page });
+      return ok({ ...json, page, ...(strict && { strict }) });
     case "json":
     case "application/json":
     case contentType:
@@ -118,7 +123,13 @@ export const parseOgc: Parser = (catalogue, rest, query) => {
       const grid = allGrids(catalogue).get(second ?? "");
       return grid === undefined || rest.length > 2
         ? nothing()
-        : document({ rest, query, title: grid.subset.gridSet.title ?? grid.id, write: () => tileMatrixSet(grid) });
+        : document({
+            rest,
+            query,
+            title: grid.subset.gridSet.title ?? grid.id,
+            write: () => tileMatrixSet(grid),
+            writeStrict: () => bothTileMatrixSets(grid),
+          });
     }
     case "collections": {
       if (second === undefined)

@@ -3,14 +3,17 @@ import { geodetic, mercator, quad } from "../../../../test/support/tile-protocol
 import { tileExtent } from "../../../grid/grid-set.ts";
 import { gridSetOfTileMatrixSet } from "../../../grid/tile-matrix-set.ts";
 import { gridSubset } from "../../../layer/grid-subset.ts";
-import { tileMatrixSet } from "./ogc-documents.ts";
+import { bothTileMatrixSets, tileMatrixSet } from "./ogc-documents.ts";
 
 test("a tile matrix set that is published here can be imported as a grid set with the same tiles", () => {
   for (const grid of [geodetic, mercator, quad]) {
     const named = { id: grid.id, subset: gridSubset(grid, {}), uri: undefined };
-    const document: unknown = JSON.parse(JSON.stringify(tileMatrixSet(named)));
+    const document: unknown = JSON.parse(JSON.stringify(bothTileMatrixSets(named)));
     const read = gridSetOfTileMatrixSet(document);
     if (!read.ok) throw new Error(read.error);
+    const own: unknown = JSON.parse(JSON.stringify(tileMatrixSet(named)));
+    expect(own).not.toHaveProperty("supportedCRS");
+    expect(document).toMatchObject(Object(own));
     // The members of version 1.0 describe the same levels.
     const { tileMatrices, tileMatrix } = Object(document);
     const asVersion2 = ({ identifier, topLeftCorner, type: _, ...level }: Record<string, unknown>) => ({

@@ -151,11 +151,20 @@ export const tileMatrixSets = (catalogue: Catalogue, base: string) => ({
   })),
 });
 
+/** Returns the tile matrix set in OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. */
+export const tileMatrixSet = (grid: NamedGrid) => matrixSetVersions(grid)["2.0"];
+
 /**
- * Returns the tile matrix set in OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. It also has the
- * members of version 1.0 (17-083r2), the only ones that GDAL before 3.7 reads.
+ * Returns the tile matrix set of version 2.0 with the members of version 1.0 (17-083r2), the only ones that GDAL before
+ * 3.7 reads. GDAL accepts `application/json` alone. morecantile refuses a document with members of version 1.0, and
+ * accepts all types.
  */
-export function tileMatrixSet({ id, subset, uri }: NamedGrid) {
+export function bothTileMatrixSets(grid: NamedGrid) {
+  const versions = matrixSetVersions(grid);
+  return { ...versions["2.0"], ...versions["1.0"] };
+}
+
+function matrixSetVersions({ id, subset, uri }: NamedGrid) {
   const { gridSet } = subset;
   const lonLat = id === "WorldCRS84Quad";
   const yFirst = isYFirst(gridSet) && !lonLat;
@@ -176,7 +185,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid) {
       },
     };
   });
-  return {
+  const version2 = {
     id,
     title: gridSet.title ?? id,
     uri,
@@ -191,6 +200,8 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid) {
       pointOfOrigin: corner,
       ...size,
     })),
+  };
+  const version1 = {
     type: "TileMatrixSetType",
     identifier: id,
     supportedCRS: crs,
@@ -201,6 +212,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid) {
       ...size,
     })),
   };
+  return { "2.0": version2, "1.0": version1 };
 }
 
 export const collections = (catalogue: Catalogue, base: string) => ({

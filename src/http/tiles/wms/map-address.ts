@@ -23,21 +23,22 @@ import { mapLayerOf } from "./map-level.ts";
 import { parseBox, parseCrs, parseFilters, parseSize, refuseUnknownStyle, withCode } from "./map-parts.ts";
 import { bestFit, isOffered, isSame, nearestHint } from "./one-tile.ts";
 import { MAX_SIDE, mapFormats } from "./wms-capabilities.ts";
+import { namedVersion } from "./wms-version.ts";
 
 /**
  * Parses GetMap: of exactly one tile (WMS-C, `docs/explanation/geowebcache.md`, Tile services), or of any extent and of
  * several layers if the layers have `fullWms`.
  */
 export const parseGetMap: QueryParser = (catalogue, query) => {
+  const withoutVersion = refuseWithoutVersion(catalogue, query);
+  if (withoutVersion !== undefined) return withoutVersion;
   const text = query.get("LAYERS") ?? "";
   if (text === "") return refuse(badField("LAYERS", "the name of one layer", text));
   const layers = findLayers(catalogue, text);
   if (!layers.ok) return layers;
   const [first, ...others] = layers.value;
   if (layers.value.every((layer) => composesMaps(catalogue, layer)))
-    return (
-      refuseWithoutVersion(query) ?? refuseTooMany("LAYERS", layers.value) ?? parseMap(catalogue, layers.value, query)
-    );
+    return refuseTooMany("LAYERS", layers.value) ?? parseMap(catalogue, layers.value, query);
   if (others.length === 0) return parseTile(first, query);
   const plain = layers.value.filter((layer) => !composesMaps(catalogue, layer)).map(({ name }) => name);
   const hints = plain.length === layers.value.length ? [] : [`These layers lack fullWms: ${plain.join(", ")}`];
@@ -45,16 +46,16 @@ export const parseGetMap: QueryParser = (catalogue, query) => {
 };
 
 /**
- * Refuses a request with the parameter CRS of WMS 1.3.0 and without a version, which 1.3.0 requires (6.9.1). Requests
- * with SRS are read as requests of 1.1.1, as in GWC.
+ * Refuses a request without a version, which both versions of the standard require (OGC 06-042, 6.9.1; OGC 01-068r3,
+ * 6.5.1). Only a server as strict as the OGC's conformance tests refuses it: elsewhere it is a request of 1.1.1, as in
+ * GWC.
  */
-function refuseWithoutVersion(query: Query): Refused | undefined {
-  const isOld = query.has("SRS") || (query.get("VERSION") ?? query.get("WMTVER") ?? "") !== "";
-  if (isOld || !query.has("CRS")) return undefined;
+function refuseWithoutVersion(catalogue: Catalogue, query: Query): Refused | undefined {
+  if (namedVersion(query) !== undefined || !catalogue.service.isCiteCompliant) return undefined;
   return refuse({
-    ...badField("VERSION", "1.3.0, or SRS instead of CRS", ""),
+    ...badField("VERSION", "1.3.0 or 1.1.1", ""),
     exception: { code: "MissingParameterValue", locator: "version" },
-    dialect: "wms-1.3.0",
+    dialect: query.has("CRS") ? "wms-1.3.0" : "wms-1.1.1",
   });
 }
 

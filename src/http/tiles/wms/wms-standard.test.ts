@@ -225,12 +225,36 @@ describe.each(["1.3.0", "1.1.1"] as const)("GetMap of %s", (version) => {
   });
 });
 
-test("a GetMap with CRS and without VERSION is refused; with SRS it is of 1.1.1, as GeoWebCache's clients send it", async () => {
-  const without = map("1.3.0").replace("VERSION=1.3.0&", "");
-  expect(await answerTo(without)).toMatchObject({ status: 400, type: "text/xml", code: "MissingParameterValue" });
-  const old = map("1.1.1").replace("VERSION=1.1.1&", "");
-  expect(await answerTo(old)).toMatchObject({ status: 200, type: "image/png" });
-  expect(await answerTo(old.replace("GetMap", "map").replace("?", "?WMTVER=1.0.0&"))).toMatchObject({ status: 200 });
+describe("a GetMap without VERSION", () => {
+  const strict = catalogueOf([styled("a"), styled("tiles", { fullWms: false })], {
+    information: {},
+    isCiteCompliant: true,
+    isFullWms: false,
+    updateSequence: 0,
+  });
+  const versions = [
+    ["1.3.0", "text/xml"],
+    ["1.1.1", "application/vnd.ogc.se_xml"],
+  ] as const;
+
+  test.each(versions)("is of 1.1.1, also with the CRS of %s, as GeoWebCache's clients send it", async (version) => {
+    const without = map(version).replace(`VERSION=${version}&`, "");
+    expect(await answerTo(without)).toMatchObject({ status: 200, type: "image/png" });
+    const refused = { status: 400, type: "application/vnd.ogc.se_xml" };
+    expect(await answerTo(without.replace("FORMAT", "NOFORMAT"))).toMatchObject(refused);
+    expect(await answerTo(without.replace("CRS:84", "EPSG:4326"))).toMatchObject({ status: 200 });
+  });
+
+  test.each(versions)("of %s is refused on a strict server, also of one tile", async (version, type) => {
+    for (const layer of ["a", "tiles"]) {
+      const without = map(version, { LAYERS: layer }).replace(`VERSION=${version}&`, "");
+      const refused = { status: 400, type, code: "MissingParameterValue" };
+      expect(await answerTo(without, strict)).toMatchObject(refused);
+    }
+    expect(await answerTo(map(version), strict)).toMatchObject({ status: 200 });
+    const old = map(version).replace(`VERSION=${version}&`, "WMTVER=1.0.0&").replace("GetMap", "map");
+    expect(await answerTo(old, strict)).toMatchObject({ status: 200 });
+  });
 });
 
 test.each([
@@ -246,6 +270,15 @@ test.each([
     `/service/wms?REQUEST=GetCapabilities&VERSION=${asked}&UPDATESEQUENCE=1&FORMAT=nope/nope`,
   );
   expect(body).toMatch(new RegExp(`<WM(?:T_M)?S_Capabilities version="${given}"`));
+});
+
+test("WMTVER names the version if VERSION does not", async () => {
+  const versionOf = async (named: string) =>
+    /_Capabilities version="([^"]*)"/.exec((await answerTo(`/service/wms?REQUEST=GetCapabilities&${named}`)).body)?.[1];
+  expect(await versionOf("WMTVER=1.3.0")).toBe("1.3.0");
+  expect(await versionOf("WMTVER=1.1.1")).toBe("1.1.1");
+  expect(await versionOf("VERSION=1.1.1&WMTVER=100.0.0")).toBe("1.1.1");
+  expect(await versionOf("WMTVER=0.0.0&VERSION=1.3.0")).toBe("1.3.0");
 });
 
 test("capabilities name the limits and the exceptions, and a server of tiles alone offers neither", async () => {

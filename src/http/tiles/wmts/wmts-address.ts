@@ -1,6 +1,6 @@
 import { asZoom } from "../../../grid/grid-set.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
-import { legalValue, stylesFilter } from "../../../layer/filter/parameter-filter.ts";
+import { legalValue } from "../../../layer/filter/parameter-filter.ts";
 import { coverageAt } from "../../../layer/grid-subset.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { badField } from "../../../lib/refusal.ts";
@@ -21,7 +21,7 @@ import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wm
 import { parseTileJson } from "../xyz/tilejson.ts";
 import { as, type Failed, invalid, missing } from "./wmts-exceptions.ts";
 import { parseGetCapabilities } from "./wmts-get-capabilities.ts";
-import { isDefaultStyle, parametersWithStyle, refusedKey, styleNames } from "./wmts-style.ts";
+import { parametersWithStyle, refusedKey, refuseStyle } from "./wmts-style.ts";
 
 /**
  * Parses WMTS by key and value. Makes GWC's checks in GWC's order, with its codes (`docs/explanation/geowebcache.md`,
@@ -130,13 +130,8 @@ function parseGetTile(
   if (!layer.ok) return invalid("LAYER", layer.error);
 
   const { isCiteCompliant } = catalogue.service;
-  const style = query.get("STYLE") ?? "";
-  if (
-    isCiteCompliant &&
-    stylesFilter(layer.value.parameterFilters) === undefined &&
-    !isDefaultStyle(layer.value, style)
-  )
-    return invalid("STYLE", badField("STYLE", `one of ${styleNames(layer.value).join(", ")}`, style));
+  const style = refuseStyle(catalogue, layer.value, query.get("STYLE") ?? "");
+  if (style !== undefined) return style;
   const values = isCiteCompliant ? withDefaults(layer.value, query) : query;
   const parameters = parametersWithStyle(layer.value, values, query.get("STYLE"));
   if (!parameters.ok) {

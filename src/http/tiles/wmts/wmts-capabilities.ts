@@ -83,9 +83,8 @@ export function* wmtsCapabilities(
  */
 const isYFirst = (grid: GridSet): boolean => grid.yCoordinateFirst && canonicalSrs(grid.srs) !== 3857;
 
-/** Returns the operations with their addresses. The KVP address is the first, because some clients read only one. */
+/** Returns the operations with their addresses. */
 function operationsMetadata(layers: readonly Layer[], base: string, extended: string | undefined): string {
-  const tiles = `${base}/service/wmts/rest/`;
   const values = {
     AcceptVersions: ["1.0.0"],
     Sections: [...SECTIONS, "All"],
@@ -97,32 +96,33 @@ function operationsMetadata(layers: readonly Layer[], base: string, extended: st
   );
   return [
     "<ows:OperationsMetadata>",
-    operation("GetCapabilities", base, `${base}/${REST_CAPABILITIES}`, parameters),
-    operation("GetTile", base, tiles),
-    ...(layers.some(isQueryable) ? [operation("GetFeatureInfo", base, tiles)] : []),
+    operation("GetCapabilities", base, parameters),
+    operation("GetTile", base),
+    ...(layers.some(isQueryable) ? [operation("GetFeatureInfo", base)] : []),
     ...(extended === undefined ? [] : [extended]),
     "</ows:OperationsMetadata>",
   ].join("\n");
 }
 
-const operation = (name: string, base: string, rest: string, parameters: readonly string[] = []): string =>
+/**
+ * Returns the address of an operation by key and value. RESTful addresses are in `ServiceMetadataURL` and `ResourceURL`
+ * alone, as in GWC: the OGC's conformance tests take every `ows:Get` for an address by key and value.
+ */
+const operation = (name: string, base: string, parameters: readonly string[] = []): string =>
   [
     `  <ows:Operation name="${name}">
     <ows:DCP>
       <ows:HTTP>
-${getElement(`${base}/service/wmts?`, "KVP")}
-${getElement(rest, "RESTful")}
+        <ows:Get xlink:href="${base}/service/wmts?">
+          <ows:Constraint name="GetEncoding">
+${allowedValues(["KVP"], "            ")}
+          </ows:Constraint>
+        </ows:Get>
       </ows:HTTP>
     </ows:DCP>`,
     ...parameters,
     "  </ows:Operation>",
   ].join("\n");
-
-const getElement = (address: string, encoding: "KVP" | "RESTful"): string => `        <ows:Get xlink:href="${address}">
-          <ows:Constraint name="GetEncoding">
-${allowedValues([encoding], "            ")}
-          </ows:Constraint>
-        </ows:Get>`;
 
 const allowedValues = (values: readonly string[], indent: string): string =>
   [

@@ -17,7 +17,7 @@ import { featureCount, hasFeatureInfo, infoOfTile, parseInfoFormat } from "../wm
 import { parseTileJson } from "../xyz/tilejson.ts";
 import { as, invalid, missing } from "./wmts-exceptions.ts";
 import { wholeCapabilities } from "./wmts-get-capabilities.ts";
-import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
+import { parametersWithStyle, refusedKey, refuseStyle } from "./wmts-style.ts";
 
 /**
  * Parses `{layer}/[{style}/]{gridSet}/{tileMatrix}/{row}/{col}`, rows from the top, followed by `/{j}/{i}` for
@@ -92,6 +92,10 @@ const parseTile: Parser = (catalogue, rest, query) => {
   const format = mimeType === "" ? findFormatOfExtension(layer.value, extension) : findFormat(layer.value, mimeType);
   if (!format.ok) return invalid("FORMAT", format.error);
   const style = rest.length === 6 ? rest[1] : undefined;
+  // GWC takes an empty style for the default one.
+  if (style === "" && catalogue.service.isCiteCompliant) return missing("STYLE");
+  const strict = style === undefined ? undefined : refuseStyle(catalogue, layer.value, style);
+  if (strict !== undefined) return strict;
   const parameters = parametersWithStyle(layer.value, query, style);
   if (!parameters.ok) {
     const key = refusedKey(layer.value, query);

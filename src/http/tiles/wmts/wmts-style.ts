@@ -1,3 +1,4 @@
+import type { Catalogue } from "../../../layer/catalogue.ts";
 import {
   legalValue,
   listedValues,
@@ -7,9 +8,10 @@ import {
   stylesFilter,
 } from "../../../layer/filter/parameter-filter.ts";
 import type { Layer } from "../../../layer/layer.ts";
-import type { Refusal } from "../../../lib/refusal.ts";
+import { badField, type Refusal } from "../../../lib/refusal.ts";
 import type { Result } from "../../../lib/result.ts";
 import type { Query } from "../../request/query.ts";
+import { type Failed, invalid } from "./wmts-exceptions.ts";
 
 /** The name of a layer's default style in WMTS, unless another style of the layer has this name. */
 const DEFAULT_STYLE = "default";
@@ -34,6 +36,16 @@ export function styleNames(layer: Layer): readonly string[] {
   const [, ...others] = listedValues(filter) ?? [];
   const first = filter.default !== "" ? filter.default : isTaken(filter) ? "" : DEFAULT_STYLE;
   return [first, ...others];
+}
+
+/**
+ * Refuses a style that a layer without styles does not have. Only a server as strict as the OGC's conformance tests
+ * refuses it: GWC takes any style there.
+ */
+export function refuseStyle({ service }: Catalogue, layer: Layer, style: string): Failed | undefined {
+  if (!service.isCiteCompliant || stylesFilter(layer.parameterFilters) !== undefined) return undefined;
+  if (isDefaultStyle(layer, style)) return undefined;
+  return invalid("STYLE", badField("STYLE", `one of ${styleNames(layer).join(", ")}`, style));
 }
 
 /** Parses the parameters of a protocol with its own style key. The style is the value of STYLES. */
