@@ -90,6 +90,8 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/stores": { GET: "read" },
   "/api/v1/stores/a": { GET: "read", PUT: "administer", PATCH: "administer", DELETE: "administer" },
   "/api/v1/layers/a/test": { POST: "operate" },
+  "/api/v1/wms/layers": { POST: "administer" },
+  "/api/v1/wms/picture": { POST: "administer" },
   "/api/v1/status": { GET: "read" },
   "/api/v1/server": { GET: "read" },
   "/api/v1/stats": { GET: "read" },

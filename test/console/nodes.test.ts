@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium || !hasPostgres)("the console's nodes, in Chromium,
   test.each(LOOKS)("the nodes are accessible, $look", async (look) => {
     await using console = await browser.page(b, look);
     await console.open("/ui/nodes");
-    await console.page.getByText("answers this page").waitFor();
+    await console.page.getByText("this node").waitFor();
     await console.settled();
     await console.expectAccessible();
     const { NUTHATCH_TEST_PICTURES: folder } = process.env;
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium || !hasPostgres)("the console's nodes, in Chromium,
     await page.getByRole("link", { name: "Nodes" }).click();
     await page.getByRole("heading", { level: 1, name: "Nodes" }).waitFor();
     const row = (name: string) => page.getByRole("row").filter({ has: page.locator("b", { hasText: name }) });
-    await row("b").getByText("answers this page").waitFor();
+    await row("b").getByText("this node").waitFor();
     await row((await nodesOf(b)).find(({ lead }) => lead)?.name ?? "")
       .getByText(/\bLead$/)
       .waitFor();

@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package 
     await page.getByLabel("Add a quota for a layer").selectOption(LAYER);
     await page.getByLabel(`Size for ${LAYER}`).fill("8");
     await page.getByLabel(`Unit for ${LAYER}`).selectOption("KiB");
-    await page.getByText(/This would evict about \d+ tiles/).waitFor();
+    await page.getByText(/This evicts about \d+ tiles/).waitFor();
     await page.getByRole("button", { name: "Apply", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Apply", exact: true }).click();
     await page.getByText("The quota is changed.").waitFor();

@@ -124,6 +124,9 @@ test("an upstream is unknown, up and down, a probe asks it, and the status tells
   const [back] = await upstreams(server);
   expect(back).toMatchObject({ state: "up", lastError: { class: "server_error" } });
   expect(Date.parse(back?.since ?? "")).toBeGreaterThan(Date.parse(down.since));
+  // All requests of users have failed so far.
+  expect((await attention(server)).map(({ kind }) => kind)).toEqual(["layer_fails"]);
+  await (await fetch(`${server.url}/xyz/a/3/0/0.png`)).arrayBuffer();
   expect(await attention(server)).toEqual([]);
 });
 
