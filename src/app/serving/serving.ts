@@ -27,7 +27,8 @@ import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
-import { directoryOf, type StoreOptions } from "../../store/store-options.ts";
+import { placeOf } from "../../store/remote-kinds.ts";
+import { directoryOf, isRemote, type StoreOptions } from "../../store/store-options.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import type { DiskTiers } from "../process/disk-tiers.ts";
 import type { CalledByMembers, ServingProcesses, ServingState } from "../process/process-methods.ts";
@@ -267,7 +268,7 @@ function installationOf(
     dataDir,
     remoteState: state.type === "postgres" ? `postgres://${state.target.name}` : undefined,
     tiles: stores.flatMap((one) => directoryOf(one) ?? []),
-    remoteTiles: stores.flatMap((one) => (one.type === "s3" ? `s3://${one.bucket}/${one.prefix}` : [])),
+    remoteTiles: stores.flatMap((one) => (isRemote(one) ? `${placeOf(one).url}/${one.prefix}` : [])),
     workers,
   };
 }

@@ -1,4 +1,4 @@
-import { s3Configuration } from "../../../store/store-configuration.ts";
+import { remoteDocument } from "../../../store/remote-kinds.ts";
 import type { FileLayout, StoreOptions } from "../../../store/store-options.ts";
 import { type MapNode, scalarText } from "../../gwc/document-node.ts";
 import { derived, type Elements, type Form, type Keys, kept, keptAll, keysOf, nodeOf } from "../../gwc/element.ts";
@@ -139,7 +139,7 @@ export function storeNode(store: StoreOptions): MapNode {
     case "compact":
       return nodeOf(COMPACT, store);
     case "s3":
-      return nodeOf(S3, s3Configuration(store));
+      return nodeOf(S3, remoteDocument(store));
   }
 }
 
