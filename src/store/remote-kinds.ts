@@ -1,4 +1,6 @@
 import type { Machine } from "../lib/machine.ts";
+import type { AzureClient } from "./azure/azure-client.ts";
+import { type AzureStoreConfiguration, azurePlace } from "./azure/azure-options.ts";
 import type { OpenBucket } from "./remote/bucket.ts";
 import type { BucketPlace } from "./remote/remote-options.ts";
 import type { S3Client } from "./s3/s3-client.ts";
@@ -9,12 +11,13 @@ import { type S3StoreConfiguration, s3Document, s3Place } from "./s3/s3-options.
  * a schema in `configuration/fields/stores-schema.ts` and the elements of its GeoWebCache document in
  * `store-elements.ts` beside it. The compiler finds each part.
  */
-export type RemoteOptions = S3StoreConfiguration;
+export type RemoteOptions = S3StoreConfiguration | AzureStoreConfiguration;
 export type RemoteType = RemoteOptions["type"];
 
 /** The code of the kinds, which is loaded on demand. */
 export interface RemoteCode {
   readonly s3?: typeof S3Client;
+  readonly azure?: typeof AzureClient;
 }
 
 /** Loads the code of the kinds of stores. */
@@ -22,6 +25,7 @@ export async function loadRemoteCode(stores: readonly RemoteOptions[]): Promise<
   const has = (type: RemoteType): boolean => stores.some((store) => store.type === type);
   return {
     ...(has("s3") ? { s3: (await import("./s3/s3-client.ts")).S3Client } : {}),
+    ...(has("azure") ? { azure: (await import("./azure/azure-client.ts")).AzureClient } : {}),
   };
 }
 
@@ -32,6 +36,10 @@ export function bucketOf(store: RemoteOptions, machine: Machine, code: RemoteCod
       const { s3: Client = notLoaded(store.type) } = code;
       return (pending) => new Client(store, machine, process.env, pending);
     }
+    case "azure": {
+      const { azure: Client = notLoaded(store.type) } = code;
+      return (pending) => new Client(store, machine, pending);
+    }
   }
 }
 
@@ -40,6 +48,8 @@ export function placeOf(store: RemoteOptions): BucketPlace {
   switch (store.type) {
     case "s3":
       return s3Place(store);
+    case "azure":
+      return azurePlace(store);
   }
 }
 
@@ -56,6 +66,8 @@ export function remoteDocument(store: RemoteOptions) {
       const { credentials: __, serverSideEncryption: ___, ...rest } = plain;
       return { ...rest, ...s3Document(plain), ...common };
     }
+    case "azure":
+      return { ...plain, ...common };
   }
 }
 

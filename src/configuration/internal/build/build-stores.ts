@@ -41,6 +41,7 @@ export function buildStores(
       problems.add(["stores", i, "id"], `two stores are called ${JSON.stringify(store.id)}`);
     checkDirectory(store, i, stores, context);
     if (document.type === "s3") checkKeys(document, i, problems);
+    if ("ca" in document) checkAuthorities(document, i, problems);
     if (isRemote(store) && store.diskTier !== undefined && context.isShared)
       problems.add(
         ["stores", i, "diskTier"],
@@ -74,6 +75,8 @@ function buildStore(document: StoreDocument, i: number, { dataDir, problems }: S
   switch (own.type) {
     case "s3":
       return { ...s3Options(own), ...common };
+    case "azure":
+      return { ...own, ...common };
   }
 }
 
@@ -91,17 +94,24 @@ function s3Options(document: Omit<Extract<StoreDocument, { type: "s3" }>, "ca" |
 }
 
 function checkKeys(document: Extract<StoreDocument, { type: "s3" }>, i: number, problems: Problems): void {
-  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption, ca, endpoint } = document;
+  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption } = document;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
     const missing = accessKeyId === undefined ? "accessKeyId" : "secretAccessKey";
     problems.add(["stores", i], `${missing} is missing: expected both keys of the account, or none`);
   }
   if (sessionToken !== undefined && accessKeyId === undefined)
     problems.add(["stores", i, "sessionToken"], "expected accessKeyId and secretAccessKey beside it");
-  if (ca !== undefined && endpoint?.startsWith("http:") === true)
-    problems.add(["stores", i, "ca"], `expected an endpoint with https:// beside it, got ${JSON.stringify(endpoint)}`);
   if (kmsKeyId !== undefined && serverSideEncryption !== "aws:kms")
     problems.add(["stores", i, "kmsKeyId"], "expected serverSideEncryption: aws:kms beside it");
+}
+
+function checkAuthorities(
+  { ca, endpoint }: { readonly ca?: string; readonly endpoint?: string },
+  i: number,
+  problems: Problems,
+): void {
+  if (ca !== undefined && endpoint?.startsWith("http:") === true)
+    problems.add(["stores", i, "ca"], `expected an endpoint with https:// beside it, got ${JSON.stringify(endpoint)}`);
 }
 
 function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOptions[], context: StoresContext): void {

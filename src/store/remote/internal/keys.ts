@@ -13,8 +13,9 @@ import { asParametersId, type LayerName, type ParametersId, type TileAddress } f
 import { OWN_KEYS } from "../remote-options.ts";
 
 /**
- * Keys of GeoWebCache's stores in S3, Azure and Google Cloud Storage: `<layer>/<grid set>/<format>/<parameters id|default>/<z>/<x>/<y>.<extension>`, y from
- * the bottom. After a truncation the unique name of the generation follows the parameters id, after a tilde.
+ * Keys of GeoWebCache's stores in S3 and Azure:
+ * `<layer>/<grid set>/<format>/<parameters id|default>/<z>/<x>/<y>.<extension>`, y from the bottom. After a truncation
+ * the unique name of the generation follows the parameters id, after a tilde.
  */
 const DEFAULT_PARAMETERS = "default";
 const NAME_START = "~";
