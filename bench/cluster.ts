@@ -7,9 +7,9 @@ import { childrenOf } from "../test/support/server/processes.ts";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { isReady, until } from "../test/support/until.ts";
-import { type BenchLength, cpuSeconds, median, ownCpuSeconds, pause } from "./figures.ts";
-import { load } from "./load.ts";
-import { upstreamProcess } from "./peers.ts";
+import { type BenchLength, cpuSeconds, median, ownCpuSeconds, pause } from "./support/figures.ts";
+import { load } from "./support/load.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const LENGTHS = {

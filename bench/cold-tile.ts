@@ -1,7 +1,7 @@
 import { startServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { type BenchLength, median, pause, quantile } from "./figures.ts";
-import { upstreamProcess } from "./peers.ts";
+import { type BenchLength, median, pause, quantile } from "./support/figures.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 /** Columns and rows of metatiles. */

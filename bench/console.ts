@@ -1,9 +1,9 @@
 import { launchChromium } from "../test/clients/chromium.ts";
 import { ended, seed, startServer, type TestServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { median, pause, quantile } from "./figures.ts";
-import { FixedRateReader } from "./fixed-rate-reader.ts";
-import { upstreamProcess } from "./peers.ts";
+import { median, pause, quantile } from "./support/figures.ts";
+import { FixedRateReader } from "./support/fixed-rate-reader.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const ROUNDS = 3;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { BLOCK_SIDE } from "../src/layer/tile-set.ts";
 import { startServer, type TestServer, usage } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { cpuSeconds, quantile } from "./figures.ts";
 import { FULL_COLUMNS, FULL_ZOOM, fillLedger, LAYER, SCATTERED_ZOOM, WRITTEN_WITHIN_MS } from "./large-ledger.ts";
+import { cpuSeconds, quantile } from "./support/figures.ts";
 
 const HALF_WORLD = 20_037_508.34;
 const REQUESTS = 60;

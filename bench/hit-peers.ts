@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { startServer, type TestServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { cpuSeconds, median } from "./figures.ts";
-import { load } from "./load.ts";
-import { MapCache } from "./mapcache.ts";
-import { installed, nginx, type Peer, upstreamProcess } from "./peers.ts";
+import { cpuSeconds, median } from "./support/figures.ts";
+import { load } from "./support/load.ts";
+import { MapCache } from "./support/mapcache.ts";
+import { installed, nginx, type Peer, upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const REQUESTS = 20_000;

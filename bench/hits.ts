@@ -2,9 +2,9 @@ import { UseRecorder } from "../src/cache/use-recorder.ts";
 import { putQuota, startServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { startUpstream } from "../test/support/upstream/upstream.ts";
-import { type BenchLength, cpuSeconds, median } from "./figures.ts";
-import { load } from "./load.ts";
-import { bareServer, nginx } from "./peers.ts";
+import { type BenchLength, cpuSeconds, median } from "./support/figures.ts";
+import { load } from "./support/load.ts";
+import { bareServer, nginx } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const LENGTHS = { full: { requests: 20_000, rounds: 7 }, short: { requests: 3_000, rounds: 2 } } as const;

@@ -4,7 +4,7 @@ import { openDatabase } from "../src/state/embedded-database.ts";
 import { ended, rows, seed, startServer, type TestServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { startUpstream } from "../test/support/upstream/upstream.ts";
-import { median, memoryMiB } from "./figures.ts";
+import { median, memoryMiB } from "./support/figures.ts";
 
 const JOBS = 1_000_000;
 const RARE = "rare";

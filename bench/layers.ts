@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer, type TestServer } from "../test/support/server/server.ts";
 import { startUpstream } from "../test/support/upstream/upstream.ts";
-import { cpuSeconds, median, memoryMiB, pause, quantile } from "./figures.ts";
-import { FixedRateReader } from "./fixed-rate-reader.ts";
-import { bareServer } from "./peers.ts";
+import { cpuSeconds, median, memoryMiB, pause, quantile } from "./support/figures.ts";
+import { FixedRateReader } from "./support/fixed-rate-reader.ts";
+import { bareServer } from "./support/peers.ts";
 
 const CHANGES = 500;
 const MANY = 10_000;

@@ -5,8 +5,8 @@ import { hasPostgres, removePostgres, startPostgres } from "../test/support/post
 import { putQuota, startServer, usage } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { until } from "../test/support/until.ts";
-import { median, memoryMiB, pause } from "./figures.ts";
 import { fillLedger, LAYER } from "./large-ledger.ts";
+import { median, memoryMiB, pause } from "./support/figures.ts";
 
 /** Measures start, memory and a clean-up pass with twenty million tiles. */
 export async function benchLedger(): Promise<void> {

@@ -1,8 +1,8 @@
 import { ended, job, seed, startServer, type TestServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { median, pause, quantile } from "./figures.ts";
-import { FixedRateReader } from "./fixed-rate-reader.ts";
-import { bareServer, upstreamProcess } from "./peers.ts";
+import { median, pause, quantile } from "./support/figures.ts";
+import { FixedRateReader } from "./support/fixed-rate-reader.ts";
+import { bareServer, upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const ROUNDS = 3;

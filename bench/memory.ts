@@ -1,8 +1,8 @@
 import { ended, job, seed, startServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { until } from "../test/support/until.ts";
-import { memoryMiB, pause } from "./figures.ts";
-import { upstreamProcess } from "./peers.ts";
+import { memoryMiB, pause } from "./support/figures.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const WORLD = { gridSetId: "EPSG:900913", zoomStart: 0, format: "image/png", type: "seed" };

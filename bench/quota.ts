@@ -2,7 +2,7 @@ import { ended, putQuota, seed, startServer, usage } from "../test/support/serve
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { CacheSimulation } from "../test/support/stores/cache-simulation.ts";
 import { until } from "../test/support/until.ts";
-import { upstreamProcess } from "./peers.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "read";
 const SEEDED = "seeded";

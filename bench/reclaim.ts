@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../test/support/server/server.ts";
-import { pause } from "./figures.ts";
+import { pause } from "./support/figures.ts";
 
 /** Configuration that reclaims truncated tiles at once instead of keeping them for an undo. */
 export const RECLAIM_AT_ONCE = "store: { undoSeconds: 0 }\n";

@@ -5,7 +5,6 @@ import { benchCluster } from "./cluster.ts";
 import { benchColdTile } from "./cold-tile.ts";
 import { benchConsole } from "./console.ts";
 import { benchCoverage } from "./coverage.ts";
-import type { BenchLength } from "./figures.ts";
 import { benchHitPeers, benchWorkers } from "./hit-peers.ts";
 import { benchHits } from "./hits.ts";
 import { benchJobs } from "./jobs.ts";
@@ -20,6 +19,7 @@ import { benchSeedPeers } from "./seed-peers.ts";
 import { benchSkip } from "./skip.ts";
 import { benchStart } from "./start.ts";
 import { benchStores } from "./stores.ts";
+import type { BenchLength } from "./support/figures.ts";
 import { benchTruncate, benchTruncateUnderLoad } from "./truncate.ts";
 
 /*

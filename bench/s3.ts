@@ -4,7 +4,7 @@ import { NO_S3, NO_VERSITYGW, type S3Server, startS3 } from "../test/support/s3/
 import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
 import { smallTiles } from "../test/support/server/wms-configuration.ts";
 import { renderNoise, startUpstream } from "../test/support/upstream/upstream.ts";
-import { type BenchLength, median } from "./figures.ts";
+import { type BenchLength, median } from "./support/figures.ts";
 
 const LENGTHS = {
   full: { zoomStop: 6, reads: 300, truncations: 15 },

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { ended, massTruncate, seed, startServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { cpuSeconds, median } from "./figures.ts";
-import { MapCache, type SeededCache } from "./mapcache.ts";
-import { seedByMapProxy } from "./mapproxy.ts";
-import { installed, upstreamProcess } from "./peers.ts";
 import { RECLAIM_AT_ONCE, reclaimed } from "./reclaim.ts";
-import { filesBelow } from "./tools.ts";
+import { cpuSeconds, median } from "./support/figures.ts";
+import { MapCache, type SeededCache } from "./support/mapcache.ts";
+import { seedByMapProxy } from "./support/mapproxy.ts";
+import { installed, upstreamProcess } from "./support/peers.ts";
+import { filesBelow } from "./support/tools.ts";
 
 const LAYER = "ws:roads";
 const ROUNDS = 3;

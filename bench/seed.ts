@@ -6,8 +6,8 @@ import { encodePng } from "../src/image/png-encode.ts";
 import { ended, seed, startServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
 import { picture } from "../test/support/upstream/upstream.ts";
-import { type BenchLength, cpuSeconds, median, memoryMiB } from "./figures.ts";
-import { upstreamProcess } from "./peers.ts";
+import { type BenchLength, cpuSeconds, median, memoryMiB } from "./support/figures.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const LENGTHS = {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { ended, seed, startServer } from "../test/support/server/server.ts";
 import { smallTiles } from "../test/support/server/wms-configuration.ts";
 import { startUpstream } from "../test/support/upstream/upstream.ts";
-import { type BenchLength, median } from "./figures.ts";
+import { type BenchLength, median } from "./support/figures.ts";
 
 const LAYER = "ws:roads";
 const LENGTHS = { full: { zoomStop: 8, rounds: 5 }, short: { zoomStop: 6, rounds: 2 } } as const;

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { childrenOf } from "../test/support/server/processes.ts";
 import { ended, massTruncate, seed, startServer, type TestServer } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { type BenchLength, cpuSeconds, median, memoryMiB, pause } from "./figures.ts";
-import { upstreamProcess } from "./peers.ts";
+import { type BenchLength, cpuSeconds, median, memoryMiB, pause } from "./support/figures.ts";
+import { upstreamProcess } from "./support/peers.ts";
 
 const LAYER = "ws:roads";
 const PROGRAM = fileURLToPath(new URL("../bin/nuthatch.mjs", import.meta.url));

@@ -9,7 +9,7 @@ import { createFileStore } from "../src/store/file/file-store.ts";
 import type { Store } from "../src/store/store.ts";
 import { inDirectory } from "../test/support/stores/in-directory.ts";
 import { unconditionally } from "../test/support/stores/memory-store.ts";
-import { type BenchLength, median } from "./figures.ts";
+import { type BenchLength, median } from "./support/figures.ts";
 
 /** Tiles on a side of the square that is written and read. */
 const SIDE = 64;

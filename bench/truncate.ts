@@ -9,11 +9,11 @@ import {
   truncateLayerXml,
 } from "../test/support/server/server.ts";
 import { wmsConfiguration } from "../test/support/server/wms-configuration.ts";
-import { type BenchLength, median, pause, quantile } from "./figures.ts";
-import { FixedRateReader, type Latencies } from "./fixed-rate-reader.ts";
-import { bareServer, upstreamProcess } from "./peers.ts";
-import { RawPost } from "./raw-post.ts";
 import { RECLAIM_AT_ONCE, reclaimed } from "./reclaim.ts";
+import { type BenchLength, median, pause, quantile } from "./support/figures.ts";
+import { FixedRateReader, type Latencies } from "./support/fixed-rate-reader.ts";
+import { bareServer, upstreamProcess } from "./support/peers.ts";
+import { RawPost } from "./support/raw-post.ts";
 
 const LAYER = "ws:roads";
 const OTHER = "ws:other";

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { asTileIndex, type Extent, type TileIndex, type TileRect, tileExtent, type Zoom } from "../grid/grid-set.ts";
-import type { Colour, Composed, ComposedLayer, Composition } from "../image/compose.ts";
+import type { Composed, ComposedLayer, Composition } from "../image/compose.ts";
 import type { ImageFormat } from "../layer/format.ts";
 import { DEFAULT_ENCODING, encodingOptions } from "../layer/picture/encoding.ts";
 import type { Resampling } from "../layer/picture/resampling.ts";
@@ -21,14 +21,7 @@ export interface MapLayer extends Omit<TileRequest, "index" | "format"> {
 }
 
 /** A picture without tiles. */
-export interface PlainPicture {
-  /** Size of the picture in pixels. */
-  readonly width: number;
-  readonly height: number;
-  readonly format: ImageFormat;
-  /** The colour under the tiles. Absent: the picture is transparent where the tiles are. */
-  readonly background?: Colour;
-}
+export type PlainPicture = Pick<Composition, "width" | "height" | "format" | "background">;
 
 /** A map of any extent and size. */
 export interface MapRequest extends PlainPicture {

@@ -1,15 +1,10 @@
 import type { TileIndex } from "../grid/grid-set.ts";
 import type { Parameters } from "../layer/filter/parameter-filter.ts";
-import type { TileFormat } from "../layer/format.ts";
-import type { GridSubset } from "../layer/grid-subset.ts";
-import type { Layer } from "../layer/layer.ts";
+import type { OfferedTiles } from "../layer/layer.ts";
 import type { TileSet } from "../layer/tile-set.ts";
 
 /** A request for a tile, which a protocol has checked to be well-formed and inside the layer's coverage. */
-export interface TileRequest {
-  readonly layer: Layer;
-  readonly subset: GridSubset;
-  readonly format: TileFormat;
+export interface TileRequest extends OfferedTiles {
   readonly parameters: Parameters;
   readonly index: TileIndex;
 }

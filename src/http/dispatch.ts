@@ -57,7 +57,7 @@ export function createDispatch(
       query: target.query,
       workspace: target.workspace,
       baseUrl: () => {
-        const { origin, prefix } = ownAddress(request, options.server());
+        const { origin, prefix } = ownAddress(request, options.configured().server);
         return origin + prefix + target.mount;
       },
     };
@@ -80,7 +80,7 @@ export function createDispatch(
   ): Promise<Answer> => {
     const { method = "GET", headers } = request;
     const state = readiness();
-    const address = clientAddress(request, options.server());
+    const address = clientAddress(request, options.configured().server);
     const isAccount =
       !state.ready &&
       hasAccounts() &&
@@ -96,7 +96,7 @@ export function createDispatch(
     const address = addressOf(request);
     if (!address.ok) return reply(address.error);
     const { path, query } = address.value;
-    const target = underMount(path, query, options.server().mounts);
+    const target = underMount(path, query, options.configured().server.mounts);
     const health = healthResource(path) ?? (target && healthResource(target.path));
     if (health !== undefined) return answerHealth(health, request, response).then((answer) => reply(answer));
     if (target === undefined) return reply(refusalText(NOT_FOUND));

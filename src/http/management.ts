@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { inCharset } from "../body/charset.ts";
-import type { ServerOptions } from "../configuration/fields/server-schema.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { Logger } from "../lib/process/logger.ts";
 import type { Random } from "../lib/random/random.ts";
@@ -30,7 +29,6 @@ import { createRouting } from "./routes.ts";
 export interface ManagementOptions extends RouteOptions {
   readonly catalogue: () => Catalogue;
   readonly random: Random;
-  readonly server: () => ServerOptions;
   readonly changes: ChangeLog;
   readonly log: Logger;
 }
@@ -78,7 +76,7 @@ export function createManagement(options: ManagementOptions): Manager {
       options.changes.answered({
         requestId,
         user: logIn ?? answer.signedIn ?? user,
-        address: clientAddress(request, options.server()),
+        address: clientAddress(request, options.configured().server),
         method,
         path: target.path.slice(0, 500),
         status: answer.status,
@@ -98,14 +96,14 @@ export function createManagement(options: ManagementOptions): Manager {
     const found = resource.ok ? resource.value : undefined;
     if (found !== undefined && "document" in found) {
       outcome.isRead = true;
-      const { prefix } = ownAddress(request, options.server());
+      const { prefix } = ownAddress(request, options.configured().server);
       return publicAnswer(found, request.method ?? "GET", { mount: prefix + target.mount, headers: request.headers });
     }
     const refused: AnswerRefusal = (refusal) => {
       outcome.refusal = refusal;
       return problems ? refusalProblem(refusal) : refusalText(refusal);
     };
-    const server = options.server();
+    const server = options.configured().server;
     const use = found === undefined && !isOwned ? "none" : (found?.account ?? "needed");
     const faults = {
       log: options.log,

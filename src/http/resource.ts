@@ -1,14 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KeptUser } from "../account/user.ts";
 import type { Configuration } from "../configuration/configuration.ts";
-import type { CompatOptions } from "../configuration/fields/server-schema.ts";
 import type { Operations } from "../coordinator/operations.ts";
 import type { Catalogue } from "../layer/catalogue.ts";
 import type { LayerName } from "../layer/tile-set.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import type { Clock } from "../lib/time/clock.ts";
-import type { JobOptions } from "../plan/job/job-options.ts";
 import type { Documents } from "./api/documents/documents.ts";
 import type { ServerEvents } from "./api/events/server-events.ts";
 import type { OwnNode } from "./api/nodes/node-view.ts";
@@ -25,32 +23,17 @@ import type { ServerCalls } from "./server-calls.ts";
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof METHODS)[number];
 
-/** The place where a layer is configured: the file as the operator named it, or the variable or flag. */
-export interface LayerOrigin {
-  readonly file: string;
-  readonly line?: number;
-}
-
-/** The files and the processes of this server. */
-export interface Installation {
-  /** The configuration file. Undefined if the server has the demo layers. */
-  readonly configurationFile: string | undefined;
-  readonly dataDir: string;
-  /** The address of the state database without the account. Undefined if it is in the data directory. */
-  readonly remoteState: string | undefined;
-  /** The directories of the stores. */
-  readonly tiles: readonly string[];
-  /** The addresses of the stores in buckets. */
-  readonly remoteTiles: readonly string[];
-  /** The number of processes that answer requests. */
-  readonly workers: number;
-}
+/** The parts of the configuration in force that routes use and show. */
+type ConfiguredParts = Pick<
+  Configuration,
+  | ("file" | "includedIn" | "geowebcache" | "dataDir" | "isWritable" | "overridden" | "layerOrigins" | "objects")
+  | ("layers" | "gridSets" | "stores" | "state" | "cluster" | "server" | "jobs" | "compat" | "serviceInformation")
+>;
 
 /** The parts of the server that routes use. */
 export interface RouteOptions extends ServerCalls {
   readonly clock: Clock;
-  readonly compat: () => CompatOptions;
-  readonly jobOptions: () => JobOptions;
+  readonly configured: () => ConfiguredParts;
   readonly operations: Operations;
   readonly authenticator: Authenticator;
   readonly events: ServerEvents;
@@ -59,31 +42,12 @@ export interface RouteOptions extends ServerCalls {
   /** The answering node. Undefined without a cluster. */
   readonly node: OwnNode | undefined;
   readonly readiness: () => Readiness;
-  readonly installation: () => Installation;
+  /** The number of processes that answer requests. */
+  readonly workers: number;
   readonly users: () => readonly Pick<KeptUser, "name" | "roles" | "keptIn">[];
-  /** Returns where a layer is configured. Undefined for a demo layer. */
-  readonly layerOrigin: (name: string) => LayerOrigin | undefined;
   /** Checks the text of a configuration. Does not load it. */
   readonly checkConfiguration: (text: Uint8Array) => Promise<Documents["ConfigurationCheck"]["problems"]>;
-  readonly configured: () => ConfiguredParts;
 }
-
-/** The parts of the configuration in force that the configuration interface shows. */
-export type ConfiguredParts = Pick<
-  Configuration,
-  | (
-      | "file"
-      | "geowebcache"
-      | "dataDir"
-      | "layers"
-      | "gridSets"
-      | "objects"
-      | "stores"
-      | "serviceInformation"
-      | "compat"
-    )
-  | ("isWritable" | "cluster" | "overridden" | "includedIn")
->;
 
 /** A request that has passed all checks before its body. It is the input of a handler. */
 export interface Exchange {

@@ -6,8 +6,8 @@ import { turn } from "../lib/time/sleep.ts";
 import { decodePicture } from "./decode.ts";
 import { encodeTiles } from "./encode.ts";
 import { PictureError } from "./picture-error.ts";
-import { pixelAt, type Raster } from "./raster.ts";
-import { type Cutting, enlarged, resampled } from "./resample.ts";
+import { type Cut, pixelAt, type Raster } from "./raster.ts";
+import { enlarged, resampled } from "./resample.ts";
 
 /** Adjacent tiles of one layer. All values are pixels, counted from the top left of the layer's window. */
 export interface ComposedLayer {
@@ -17,8 +17,8 @@ export interface ComposedLayer {
   /** The window of the tiles that becomes the picture. */
   readonly windowWidth: number;
   readonly windowHeight: number;
-  /** The part of the window that is enlarged to the picture. Undefined means the whole window. */
-  readonly cut: Cutting | undefined;
+  /** The part of the window that is enlarged to the picture, to fractions of pixels. Undefined: the whole window. */
+  readonly cut: Cut | undefined;
   readonly resampling: Resampling;
 }
 

@@ -1,14 +1,6 @@
 import type { Resampling } from "../layer/picture/resampling.ts";
 import { loadSharp } from "./load-sharp.ts";
-import type { Raster } from "./raster.ts";
-
-/** A rectangle in pixels. Its sides and position may be fractions of pixels. */
-export interface Cutting {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-}
+import type { Cut, Raster } from "./raster.ts";
 
 /** The source rows or columns, and their weights, from which each row or column of a picture is computed. */
 interface Taps {
@@ -57,7 +49,7 @@ function tapsOf(resampling: Resampling, from: number, span: number, count: numbe
  */
 export function enlarged(
   window: Raster,
-  { left, top, width, height }: Cutting,
+  { left, top, width, height }: Cut,
   toWidth: number,
   toHeight: number,
   resampling: Resampling,

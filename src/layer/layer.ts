@@ -136,6 +136,13 @@ export interface Layer extends EncodingOptions {
   readonly secured: boolean;
 }
 
+/** The tiles of a layer in one of its grid sets and formats. */
+export interface OfferedTiles {
+  readonly layer: Layer;
+  readonly subset: GridSubset;
+  readonly format: TileFormat;
+}
+
 /** The formats of GetFeatureInfo that most map servers support. */
 export const INFO_FORMATS: readonly string[] = [
   "text/plain",

@@ -1,4 +1,10 @@
-import { isGeographic, isRolledOut, type Transform, transformBetween } from "../grid/crs/coordinate-systems.ts";
+import {
+  FULL_TURN,
+  isGeographic,
+  isRolledOut,
+  type Transform,
+  transformBetween,
+} from "../grid/crs/coordinate-systems.ts";
 import { unionOf } from "../grid/extent.ts";
 import {
   asTileRect,
@@ -31,7 +37,6 @@ const FEW = 2;
 const MANY = 16;
 /** The distance of an image from a parallelogram, relative to its size, from which many points are compared. */
 const BENT = 0.01;
-const FULL_TURN = 360;
 
 /** A grid set of the layer, and the tiles of it that have changed. "all": every tile. */
 interface ChangedSubset {

@@ -1,6 +1,12 @@
 import { type Area, type AreaLevel, rectAround, stepsOf } from "../grid/area.ts";
 import { extentAround, type Polygon } from "../grid/area-parts.ts";
-import { isGeographic, isKnownSystem, isRolledOut, transformBetween } from "../grid/crs/coordinate-systems.ts";
+import {
+  FULL_TURN,
+  isGeographic,
+  isKnownSystem,
+  isRolledOut,
+  transformBetween,
+} from "../grid/crs/coordinate-systems.ts";
 import { type Position, reprojectRing } from "../grid/crs/reproject.ts";
 import { unionOf } from "../grid/extent.ts";
 import {
@@ -45,7 +51,6 @@ const MOST_CORNERS = 250_000;
 export const MOST_STEPS = 2 ** 27;
 /** The number of corners or tiles between two yields: about a millisecond of work. */
 const PER_PAUSE = 1_024;
-const FULL_TURN = 360;
 /** The largest accepted longitude: a full turn beyond the date line. */
 const MOST_EAST = 540;
 

@@ -6,7 +6,7 @@ import type { Clock } from "../lib/time/clock.ts";
 import { sleep } from "../lib/time/sleep.ts";
 import { isStateFile, StateError } from "./data-directory.ts";
 import { isWriteAheadLog, RunningMark } from "./running-mark.ts";
-import { copiedAtMs, stamp } from "./state-copies.ts";
+import { copiedAtMs, MAGIC, stamp } from "./state-copies.ts";
 
 /** A server under load restarts its write-ahead log every few seconds, which makes the copy begin again. */
 const MOST_ATTEMPTS = 20;
@@ -122,8 +122,6 @@ async function copyConsistently(dataDir: string, copy: string, copying: Copying)
     `the state database ${source} could not be copied in ${MOST_ATTEMPTS} attempts (${reason}): try again when fewer jobs run, or stop the server for the backup`,
   );
 }
-
-const MAGIC = "SQLite format 3\0";
 
 async function isSqlite(path: string, disk: Disk): Promise<boolean> {
   const file = await disk.open(path, "r");

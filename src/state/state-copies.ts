@@ -14,7 +14,7 @@ export function stamp(copy: string, nowMs: number): void {
 }
 
 /** The first bytes of a database file, and the byte range of `user_version` (SQLite's file format, section 1.3). */
-const MAGIC = "SQLite format 3\0";
+export const MAGIC = "SQLite format 3\0";
 const USER_VERSION = { offset: 60, end: 64 } as const;
 
 /**

@@ -11,7 +11,7 @@ import { expectStoreIn, KnownRoots, prepareRoot } from "./internal/store-root.ts
 import { OpenableStore } from "./openable-store.ts";
 import type { createRemoteStore, RemoteStore } from "./remote/remote-store.ts";
 import { bucketOf, loadRemoteCode, type RemoteCode } from "./remote-kinds.ts";
-import type { LocalStore, Store } from "./store.ts";
+import type { LocalStore, Store, StoreTrouble } from "./store.ts";
 import type { StoreNews, TellStores } from "./store-news.ts";
 import {
   DEFAULT_STORE,
@@ -78,15 +78,6 @@ export interface WatchedStore {
   away(): StoreTrouble | undefined;
   /** The number of times that this process could not obtain or renew the keys of the store's account. */
   failedRenewals(): number;
-}
-
-/** Why a store cannot be used. */
-export interface StoreTrouble {
-  readonly message: string;
-  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
-  readonly isConfiguration: boolean;
-  /** Present if `away` of the store returns this trouble while it lasts. */
-  readonly isAway?: true;
 }
 
 /** The code of the kinds of stores that are loaded on demand. */

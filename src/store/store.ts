@@ -21,3 +21,12 @@ export interface LocalStore extends Store {
   stat(at: TileAddress): TileStatus | undefined;
   confirm(at: TileAddress, bytes: Uint8Array, terms: ConfirmTerms, signal: AbortSignal): boolean;
 }
+
+/** Why a store cannot be used. */
+export interface StoreTrouble {
+  readonly message: string;
+  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
+  readonly isConfiguration: boolean;
+  /** Present if `away` of the store returns this trouble while it lasts. */
+  readonly isAway?: true;
+}

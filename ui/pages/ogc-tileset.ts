@@ -1,45 +1,14 @@
+import type { tileMatrixSet, tileset } from "../../src/http/tiles/ogc/ogc-documents.ts";
+
 /*
  * The documents of OGC API - Tiles (OGC 20-057) and of Two Dimensional Tile Matrix Set 2.0 (17-083r4) that a map reads
  * from this server.
  */
 
-interface Link {
-  readonly rel: string;
-  readonly href: string;
-  readonly type: string;
-}
-
-interface Limits {
-  readonly tileMatrix: string;
-  readonly minTileRow: number;
-  readonly maxTileRow: number;
-  readonly minTileCol: number;
-  readonly maxTileCol: number;
-}
-
-export interface Tileset {
-  readonly links: readonly Link[];
-  readonly tileMatrixSetLimits: readonly Limits[];
-}
-
-interface TileMatrix {
-  readonly id: string;
-  readonly scaleDenominator: number;
-  /** Units of the CRS per pixel. */
-  readonly cellSize: number;
-  /** The top left corner, in the order of the axes. */
-  readonly pointOfOrigin: readonly [number, number];
-  readonly tileWidth: number;
-  readonly tileHeight: number;
-  readonly matrixWidth: number;
-  readonly matrixHeight: number;
-}
-
-export interface TileMatrixSet {
-  readonly crs: string;
-  readonly orderedAxes: readonly string[];
-  readonly tileMatrices: readonly TileMatrix[];
-}
+export type Tileset = Pick<ReturnType<typeof tileset>, "links" | "tileMatrixSetLimits">;
+export type TileMatrixSet = Pick<ReturnType<typeof tileMatrixSet>, "crs" | "orderedAxes" | "tileMatrices">;
+type TileMatrix = TileMatrixSet["tileMatrices"][number];
+type Limits = Tileset["tileMatrixSetLimits"][number];
 
 /** A level whose tiles a map shows. Its corner has x first. */
 export interface Level extends Omit<TileMatrix, "pointOfOrigin"> {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { machineClock } from "../../lib/time/machine-clock.ts";
-import type { StoreTrouble, WatchedStore } from "../../store/open-store.ts";
+import type { WatchedStore } from "../../store/open-store.ts";
+import type { StoreTrouble } from "../../store/store.ts";
 import { StoreWatch } from "./store-watch.ts";
 
 const trouble = (message: string): StoreTrouble => ({ message, isConfiguration: false });

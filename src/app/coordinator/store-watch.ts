@@ -1,5 +1,6 @@
 import type { Clock } from "../../lib/time/clock.ts";
-import type { OpenedStores, StoreTrouble, WatchedStore } from "../../store/open-store.ts";
+import type { OpenedStores, WatchedStore } from "../../store/open-store.ts";
+import type { StoreTrouble } from "../../store/store.ts";
 
 /** The pause between checks of a remote store. Each check is a request. */
 const REMOTE_LOOK_MS = 4_000;

@@ -4,7 +4,6 @@ import { type Accounts, NO_ACCOUNTS } from "../../account/account-service.ts";
 import { allUsers, type KeptUser } from "../../account/user.ts";
 import type { MaskRenewal } from "../../cache/masks.ts";
 import type { Configuration } from "../../configuration/configuration.ts";
-import { layerOrigin } from "../../configuration/gwc/object-origin.ts";
 import { type LayerUpdate, withLayer } from "../../configuration/in-force/layer-update.ts";
 import type { Operations } from "../../coordinator/operations.ts";
 import type { ServerEvent } from "../../coordinator/server-event.ts";
@@ -17,7 +16,6 @@ import { networkOf } from "../../http/auth/throttle.ts";
 import type { ServingMetrics } from "../../http/metrics/metrics-sample.ts";
 import { type Readiness, STARTING } from "../../http/readiness.ts";
 import { clientAddress } from "../../http/request/request.ts";
-import type { Installation } from "../../http/resource.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { SERVER_CALLS } from "../../http/server-calls.ts";
 import type { TrafficByLayer } from "../../http/tiles/tile-traffic.ts";
@@ -27,8 +25,7 @@ import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { localMethods } from "../../lib/process/method-table.ts";
 import { loadStoreKinds, type OpenedStores, type StoreKinds } from "../../store/open-store.ts";
-import { placeOf } from "../../store/remote-kinds.ts";
-import { directoryOf, isRemote, type StoreOptions } from "../../store/store-options.ts";
+import type { StoreOptions } from "../../store/store-options.ts";
 import type { TileStore } from "../../store/tile-store.ts";
 import type { DiskTiers } from "../process/disk-tiers.ts";
 import type { CalledByMembers, ServingProcesses, ServingState } from "../process/process-methods.ts";
@@ -113,10 +110,8 @@ export class Serving implements ServingProcesses {
       clock,
       random,
       ...localMethods(() => core, SERVER_CALLS),
-      server: () => this.#configuration.server,
-      compat: () => this.#configuration.compat,
+      configured: () => this.#configuration,
       catalogue: () => this.#catalogue,
-      jobOptions: () => this.#configuration.jobs,
       operations,
       events: this.#events,
       ownMetrics: () => this.metrics(),
@@ -124,11 +119,9 @@ export class Serving implements ServingProcesses {
       authenticator: this.#authenticator,
       tileProtocols: this.#tiles.protocols,
       readiness: () => node?.unready ?? this.#readiness,
-      installation: () => installationOf(this.#configuration, workers),
+      workers,
       users: () => this.#users(),
-      layerOrigin: (layer) => layerOrigin(this.#configuration, layer),
       checkConfiguration: (text) => this.#checks.check(text),
-      configured: () => this.#configuration,
       changes: this.#changes,
       log,
     });
@@ -256,21 +249,6 @@ export class Serving implements ServingProcesses {
     await this.#tiles.close();
     this.#changes.close();
   }
-}
-
-/** Returns where the server has its files, its state and its tiles. */
-function installationOf(
-  { file: configurationFile, dataDir, stores, state }: Configuration,
-  workers: number,
-): Installation {
-  return {
-    configurationFile,
-    dataDir,
-    remoteState: state.type === "postgres" ? `postgres://${state.target.name}` : undefined,
-    tiles: stores.flatMap((one) => directoryOf(one) ?? []),
-    remoteTiles: stores.flatMap((one) => (isRemote(one) ? `${placeOf(one).url}/${one.prefix}` : [])),
-    workers,
-  };
 }
 
 /** Returns the catalogue of a configuration. */

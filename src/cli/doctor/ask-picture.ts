@@ -1,9 +1,9 @@
 import { middleOf, type TileRect } from "../../grid/grid-set.ts";
 import { metatileOf } from "../../grid/metatile.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
-import type { Layer } from "../../layer/layer.ts";
+import type { Layer, OfferedTiles } from "../../layer/layer.ts";
 import type { Clock } from "../../lib/time/clock.ts";
-import { asDecoded, frameOf, type PictureParts, pictureRequest } from "../../render/renderer/metatile-picture.ts";
+import { asDecoded, frameOf, pictureRequest } from "../../render/renderer/metatile-picture.ts";
 import { createSource } from "../../source/create-source.ts";
 import { type FailureClass, type RenderWatch, SourceError } from "../../source/source.ts";
 import { crsName } from "../../source/wms/wms-request.ts";
@@ -75,14 +75,14 @@ function wholeMetatile({ metatile }: Layer, subset: GridSubset): TileRect | unde
   return middle;
 }
 
-const metatileFrame = ({ layer, subset, format }: PictureParts, rect: TileRect) =>
+const metatileFrame = ({ layer, subset, format }: OfferedTiles, rect: TileRect) =>
   frameOf(subset, rect, format.kind === "data" ? 0 : layer.gutter);
 
 /**
  * Renders a metatile. A tile server may lack some tiles, but not all of the first level: if the tile there is missing
  * too, the address is wrong.
  */
-async function metatileFault(set: PictureParts, rect: TileRect, bounds: Bounds): Promise<SourceError | undefined> {
+async function metatileFault(set: OfferedTiles, rect: TileRect, bounds: Bounds): Promise<SourceError | undefined> {
   const fault = await renderFault(set, rect, bounds);
   if (fault !== "missing") return fault;
   const first = firstMetatile(set.layer, set.subset);
@@ -95,7 +95,7 @@ async function metatileFault(set: PictureParts, rect: TileRect, bounds: Bounds):
  * Undefined if the upstream has answered correctly.
  */
 async function renderFault(
-  set: PictureParts,
+  set: OfferedTiles,
   rect: TileRect,
   { clock, requestMs, signal }: Bounds,
 ): Promise<SourceError | "missing" | undefined> {

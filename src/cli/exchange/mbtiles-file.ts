@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asTileX, asZoom, type TileX, type Zoom } from "../../grid/grid-set.ts";
+import type { TileSet } from "../../layer/tile-set.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sqlite-reader.ts";
@@ -87,13 +88,7 @@ export async function openMbtilesFile(clock: Clock, path: string, limitMs: numbe
 const whole = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
 
 /** The parts of file paths for one tile set in GeoWebCache's MBTiles store. */
-export interface GwcNames {
-  readonly layer: string;
-  readonly gridSet: string;
-  readonly format: string;
-  /** Empty for the default parameters. */
-  readonly parametersId: string;
-}
+export type GwcNames = Readonly<Record<keyof TileSet, string>>;
 
 /** Replaces the characters that GeoWebCache replaces in file names. */
 export const inPath = (text: string): string => text.replace(/[\\/:]|\s+/g, "_");

@@ -1,18 +1,10 @@
 import { formatOf, type TileFormat } from "../../layer/format.ts";
-import type { GridSubset } from "../../layer/grid-subset.ts";
-import { defaultSubset, findSubset, type Layer } from "../../layer/layer.ts";
+import { defaultSubset, findSubset, type OfferedTiles } from "../../layer/layer.ts";
 import { didYouMean } from "../../lib/text/nearest.ts";
 import { type CatalogueAnswer, remoteCatalogue } from "../client/remote-catalogue.ts";
 import type { ServerClient } from "../client/server-client.ts";
 import type { RangeFlags } from "../commands/jobs/job-flags.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
-
-/** A layer of a server in one grid set and format. */
-export interface RemoteTileSet {
-  readonly layer: Layer;
-  readonly subset: GridSubset;
-  readonly format: TileFormat;
-}
 
 /** Finds the tile set of the flags. @throws CommandFailure that lists the existing ones */
 export async function remoteTileSet(
@@ -22,7 +14,7 @@ export async function remoteTileSet(
   /** Chooses the format if the flags have none. */
   choose: (formats: readonly TileFormat[]) => TileFormat | undefined | Promise<TileFormat | undefined> = ([first]) =>
     first,
-): Promise<RemoteTileSet> {
+): Promise<OfferedTiles> {
   const answer: CatalogueAnswer = JSON.parse(await client.request("GET", "/api/v1/layers"));
   const { layers } = remoteCatalogue(answer);
   const layer = layers.get(name);

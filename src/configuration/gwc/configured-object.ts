@@ -19,10 +19,7 @@ export interface ConfiguredObject {
 }
 
 /** A change of one object: its new document, or its removal. */
-export interface ObjectChange {
-  readonly kind: ObjectKind;
-  readonly name: string;
-  readonly document: RootedDocument | undefined;
+export interface ObjectChange extends ConfiguredObject {
   /**
    * The tag of the state that the client has seen. Null if the client expects that the object does not exist. Absent if
    * it accepts any state.

@@ -59,7 +59,10 @@ export function inObject(
   return { path: element, message: element === "" ? sentence.replace(/^: /, "") : `${element}${sentence}` };
 }
 
-/** Returns where a layer is configured: a file, or the document of a request. Undefined for a demo layer. */
+/** The place where a layer is configured: the file as the operator named it, the variable or flag, or a request. */
+export type LayerOrigin = Pick<Origin, "file" | "line">;
+
+/** Returns where a layer is configured. Undefined for a demo layer. */
 export function layerOrigin(
   {
     layerOrigins,
@@ -71,7 +74,7 @@ export function layerOrigin(
     readonly geowebcache?: { readonly file: string };
   },
   name: string,
-): Pick<Origin, "file" | "line"> | undefined {
+): LayerOrigin | undefined {
   if (documentOf(objects, "layer", name) === undefined) return layerOrigins.get(name);
   return { file: geowebcache?.file ?? originOfObject({ kind: "layer", name }) };
 }

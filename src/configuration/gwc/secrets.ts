@@ -8,6 +8,7 @@ import {
   restoredAddress,
   restoredPairs,
   secretPartAt,
+  UNRESTORED,
 } from "../../lib/text/masked.ts";
 import {
   type DocumentNode,
@@ -100,9 +101,6 @@ function filled(name: string, value: DocumentNode, before: DocumentNode | undefi
     : { ...value, items: value.items.map(([item, node], i): NamedNode => [item, all[i] ?? node]) };
 }
 
-const NONE = "the secret instead of ***, because none is stored";
-const ELSEWHERE = "the secret instead of ***, because it would be sent to another server than before";
-
 function filledText(
   name: string,
   value: string,
@@ -114,18 +112,17 @@ function filledText(
   if (part === "value") {
     if (value !== MASKED) return value;
     if (before !== undefined && isSameServer) return before;
-    missing(at, before === undefined ? NONE : ELSEWHERE);
+    missing(at, before === undefined ? UNRESTORED.none : UNRESTORED.elsewhere);
     return value;
   }
   if (part === "values") {
     const restored = restoredPairs(value, typeof before === "string" ? before : "");
     const isWhole = restored !== undefined && (isSameServer || restored === value);
-    if (!isWhole) missing(at, restored === undefined ? NONE : ELSEWHERE);
+    if (!isWhole) missing(at, restored === undefined ? UNRESTORED.none : UNRESTORED.elsewhere);
     return restored ?? value;
   }
   const restored = restoredAddress(value, addresses);
-  if (restored === undefined)
-    missing(at, "the secrets of the address instead of ***, because none are stored for this scheme, host and port");
+  if (restored === undefined) missing(at, UNRESTORED.address);
   return restored ?? value;
 }
 

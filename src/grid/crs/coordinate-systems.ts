@@ -14,8 +14,10 @@ export const ATLAS = "+proj=laea +lat_0=45 +lon_0=-100 +x_0=0 +y_0=0 +a=6370997 
 
 /** Points are clamped at this latitude, beyond the content of any tile. The poles are infinitely far away. */
 const MERCATOR_LATITUDE = 88;
-const WGS84 = 4326;
-const FULL_TURN = 360;
+/** The EPSG code of longitude and latitude. */
+export const WGS84 = 4326;
+/** Degrees. */
+export const FULL_TURN = 360;
 
 /**
  * Converts a point from one CRS to another. The axis that runs east (or west) comes first, so longitude comes before

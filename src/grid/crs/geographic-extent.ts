@@ -1,9 +1,8 @@
 import { WORLD } from "../extent.ts";
 import { canonicalSrs, type Extent } from "../grid-set.ts";
-import { isRolledOut, type Transform, transformBetween } from "./coordinate-systems.ts";
+import { isRolledOut, type Transform, transformBetween, WGS84 } from "./coordinate-systems.ts";
 import { latitudeAt, longitudeAt } from "./web-mercator.ts";
 
-const WGS84 = 4326;
 /** The number of parts of each edge whose ends are converted. */
 const PARTS = 16;
 /** The number of further points around the outermost point of an edge, because the converted edge may be a curve. */

@@ -1,3 +1,4 @@
+import { BACKEND_TIMEOUT_SECONDS } from "../../configuration/fields/elements/layer-elements.ts";
 import { FILE_SETTINGS_ELEMENTS, SETTINGS_ELEMENTS } from "../../configuration/fields/elements/settings-elements.ts";
 import { RENAMED } from "../../configuration/geowebcache/read-file.ts";
 import { changedFields, decodeDocument } from "../../configuration/gwc/codec/decode-document.ts";
@@ -12,8 +13,6 @@ import { bodyForm, formOfResource } from "./document-form.ts";
 
 /** The version of GeoWebCache's configuration whose elements this interface uses. */
 const VERSION = "2.0.0";
-/** GeoWebCache's time limit in seconds of a request to a server. */
-const BACKEND_TIMEOUT_SECONDS = 120;
 
 /** Fields that GeoWebCache declares unchangeable. */
 const READ_ONLY: ReadonlySet<string> = new Set(["version", "identifier", "location"]);

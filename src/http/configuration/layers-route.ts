@@ -9,6 +9,7 @@ import {
   shownLayer,
   withShownAddresses,
 } from "../../configuration/gwc/layer-object.ts";
+import { layerOrigin } from "../../configuration/gwc/object-origin.ts";
 import { ownContent } from "../../configuration/gwc/own-document.ts";
 import { withoutSecrets } from "../../configuration/gwc/secrets.ts";
 import { isUsable } from "../../configuration/gwc/store-object.ts";
@@ -29,7 +30,7 @@ import {
 } from "./configured-route.ts";
 import { textOfForm } from "./document-form.ts";
 
-type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "layerOrigin" | "operations">;
+type LayerParts = Pick<RouteOptions, "configured" | "changeObject" | "operations">;
 
 const LAYERS = {
   kind: "layer",
@@ -103,13 +104,11 @@ function present(parts: LayerParts, { catalogue }: Exchange, name: string): Pres
 }
 
 /** Returns why a layer cannot be changed over HTTP. Undefined if it can. */
-export function fixedLayer(
-  { configured, layerOrigin }: Pick<RouteOptions, "configured" | "layerOrigin">,
-  name: string,
-): Refusal | undefined {
-  const { objects, isWritable } = configured();
+export function fixedLayer({ configured }: Pick<RouteOptions, "configured">, name: string): Refusal | undefined {
+  const configuration = configured();
+  const { objects, isWritable } = configuration;
   if (isWritable || documentOf(objects, "layer", name) !== undefined) return undefined;
-  const origin = layerOrigin(name);
+  const origin = layerOrigin(configuration, name);
   const place = origin?.line === undefined ? origin?.file : `${origin.file}, line ${origin.line}`;
   return place === undefined
     ? conflict(`The layer ${name} is a demo layer, and a configuration file replaces the demo layers.`)

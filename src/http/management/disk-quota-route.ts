@@ -7,7 +7,7 @@ import type { Answer } from "../reply.ts";
 import { prefersXml } from "../request/request.ts";
 import { administering, type Exchange, type Reply, type Route, type RouteOptions, reading } from "../resource.ts";
 
-type QuotaParts = Pick<RouteOptions, "operations" | "compat">;
+type QuotaParts = Pick<RouteOptions, "operations" | "configured">;
 
 /** `/diskquota[.xml|.json]`, also under `/rest` (`docs/reference/wire-format.md`, Disk quota). */
 export function diskQuotaRoute(parts: QuotaParts): Route {
@@ -20,7 +20,7 @@ export function diskQuotaRoute(parts: QuotaParts): Route {
       return {
         methods: {
           GET: reading(async (exchange) =>
-            quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.compat().quotaRoot),
+            quotaAnswer(parts, await parts.operations.quota(), formatOf(exchange), parts.configured().compat.quotaRoot),
           ),
           PUT: administering((exchange) => putAnswer(parts, exchange, formatOf(exchange))),
         },
@@ -59,7 +59,7 @@ function warningOf(fields: readonly string[]): string {
 }
 
 function quotaAnswer(
-  { compat }: QuotaParts,
+  { configured }: QuotaParts,
   configuration: QuotaConfiguration,
   format: DocumentFormat,
   root: QuotaRoot,
@@ -67,6 +67,6 @@ function quotaAnswer(
   return {
     status: 200,
     type: format === "xml" ? "text/xml" : "application/json",
-    body: encodeQuota(configuration, format, root, compat().quotaForm),
+    body: encodeQuota(configuration, format, root, configured().compat.quotaForm),
   };
 }

@@ -12,7 +12,7 @@ import { truncatedPage } from "./killed-page.ts";
 import { decodeMassTruncate, encodeMassTruncateList } from "./mass-truncate-codec.ts";
 import { madeJob } from "./seed-route.ts";
 
-type TruncateParts = Pick<RouteOptions, "operations" | "jobOptions">;
+type TruncateParts = Pick<RouteOptions, "operations" | "configured">;
 
 /** `/masstruncate[.xml|.json]`, also under `/rest` (`docs/reference/wire-format.md`, Mass truncate). */
 export function massTruncateRoute(parts: TruncateParts): Route {
@@ -40,7 +40,7 @@ export function massTruncateRoute(parts: TruncateParts): Route {
  * Truncates as the body requests. With an empty body, truncates as GeoServer's `?requestType=truncateLayer&layer=NAME`
  * requests. A `layer` in the query without `requestType` truncates nothing.
  */
-async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchange: Exchange): Promise<Reply> {
+async function truncateAnswer({ operations, configured }: TruncateParts, exchange: Exchange): Promise<Reply> {
   const { query, base, by } = exchange;
   const queried = query.get("requestType") === "truncateLayer" ? query.get("layer") || undefined : undefined;
   const decoded = await exchange.body((bytes) =>
@@ -72,7 +72,7 @@ async function truncateAnswer({ operations, jobOptions }: TruncateParts, exchang
         parameters: Object.fromEntries(request.parameters),
       });
     case "truncateExtent": {
-      const planned = planExtentTruncate(request, layer, jobOptions());
+      const planned = planExtentTruncate(request, layer, configured().jobs);
       if (!planned.ok) return planned;
       const submitted = await operations.submit(planned.value, { by });
       if (!submitted.ok) return submitted;

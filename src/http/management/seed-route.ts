@@ -25,7 +25,7 @@ import { killedPage, seedSubmittedPage } from "./killed-page.ts";
 import { decodeSeedForm, decodeSeedRequest, isSeedForm, looksLikeSeedRequest } from "./seed-request-codec.ts";
 import { encodeTaskListJson, encodeTaskListXml } from "./task-list-codec.ts";
 
-type SeedParts = Pick<RouteOptions, "operations" | "jobOptions">;
+type SeedParts = Pick<RouteOptions, "operations" | "configured">;
 
 /**
  * Returns the route of `/rest/seed`, `/rest/seed.<format>` and `/rest/seed/<layer>[.<format>]`
@@ -109,7 +109,7 @@ async function submit(
   const layer = exchange.catalogue.layers.get(layerName);
   if (!decoded.ok) return layer === undefined ? decoded : refuse(withCoverage(decoded.error, layer));
   if (layer === undefined) return refuse(unknownLayer(layerName));
-  const planned = planSeed(decoded.value, layer, parts.jobOptions());
+  const planned = planSeed(decoded.value, layer, parts.configured().jobs);
   if (!planned.ok) return planned;
   const made = await parts.operations.submit(planned.value, { by: exchange.by });
   return made.ok ? ok({ ...made.value, detail: jobDetail(planned.value) }) : made;

@@ -44,7 +44,8 @@ function isContradicted(encoding: string, text: Uint8Array, isMarked: boolean): 
 /** Returns whether a text begins with a tag whose first two characters have one byte each. */
 const beginsWithBytes = ([first, second = 0]: Uint8Array): boolean => first === 0x3c && second > 0 && second < 0x80;
 
-const charsetOf = (contentType: string): string | undefined =>
+/** Returns the charset of a Content-Type. Undefined without one. */
+export const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*["']?([A-Za-z0-9._:-]+)/i.exec(contentType)?.[1];
 
 /**

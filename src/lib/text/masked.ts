@@ -3,6 +3,13 @@ import { firstBy } from "../first-by.ts";
 /** The text that replaces a secret in every output. */
 export const MASKED = "***";
 
+/** What is expected in place of a masked secret that cannot be restored, by the reason. */
+export const UNRESTORED = {
+  none: "the secret instead of ***, because none is stored",
+  elsewhere: "the secret instead of ***, because it would be sent to another server than before",
+  address: "the secrets of the address instead of ***, because none are stored for this scheme, host and port",
+} as const;
+
 /**
  * The secret part of a field's value. `value`: the whole value. `values`: the values of a map of parameters (or of
  * `KEY=VALUE&…`). `address`: the user of an address and the values of its query. `origin`: everything but scheme, host

@@ -42,6 +42,8 @@ function timesPower(value: string, power: number): string {
 /** A quota below 2^63 needs fewer digits. Without the limit an exponent could request a gigabyte of zeros. */
 const MAX_DIGITS = 100;
 
+export const QUOTA_VALUE_EXPECTED = "a decimal number, 0 or more, of at most 100 digits";
+
 /**
  * Parses a quota's value, a decimal >= 0. Preserves the text, except that an exponent is written out (`1e3` is `1000`,
  * `1.50` stays), a plus sign is removed, and a missing digit beside the point is added (`.5` is `0.5`). Undefined for

@@ -6,7 +6,7 @@ import { pictureKind } from "../../image/picture-kind.ts";
 import { valueAt } from "../../layer/by-zoom.ts";
 import { defaultValues } from "../../layer/filter/parameter-filter.ts";
 import { formatOf, type ImageFormat, type TileFormat } from "../../layer/format.ts";
-import type { Layer } from "../../layer/layer.ts";
+import type { Layer, OfferedTiles } from "../../layer/layer.ts";
 import { encodingOf } from "../../layer/picture/format-modifier.ts";
 import type { TilesOnDisk } from "../../layer/tiles-on-disk.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -14,7 +14,6 @@ import { readDiskTile } from "../../source/disk/disk-tiles.ts";
 import { SourceError } from "../../source/source.ts";
 import { tileData } from "../../source/tiles/tile-data.ts";
 import type { RenderOrder } from "../render-order.ts";
-import type { PictureParts } from "./metatile-picture.ts";
 
 /** Tiles of a metatile that another program has written, in the form in which they are stored. */
 export type FoundTiles = ReadonlyMap<string, Uint8Array>;
@@ -30,7 +29,7 @@ const NONE: FoundTiles = new Map();
  */
 export async function findTiles(
   order: Pick<RenderOrder, "rect" | "parameters" | "renewed" | "expiredBeforeMs">,
-  { clock, layer, subset: { gridSet }, format }: PictureParts & { readonly clock: Clock },
+  { clock, layer, subset: { gridSet }, format }: OfferedTiles & { readonly clock: Clock },
 ): Promise<FoundTiles> {
   const sinceMs = usedSinceMs(clock, order, layer);
   if (sinceMs === Number.POSITIVE_INFINITY || !isDefault(layer, order.parameters)) return NONE;
@@ -109,7 +108,7 @@ async function checked(
 export async function foundTileAs(
   bytes: Uint8Array,
   format: TileFormat,
-  { layer, subset: { gridSet } }: Pick<PictureParts, "layer" | "subset">,
+  { layer, subset: { gridSet } }: Pick<OfferedTiles, "layer" | "subset">,
 ): Promise<Uint8Array> {
   if (format.kind === "data") return bytes;
   if (fits(bytes, format)) return bytes;

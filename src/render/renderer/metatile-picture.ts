@@ -7,7 +7,7 @@ import type { Cut, Raster } from "../../image/raster.ts";
 import { allValues } from "../../layer/filter/parameter-filter.ts";
 import { type ImageFormat, PNG, type TileFormat } from "../../layer/format.ts";
 import { coverageAt, type GridSubset } from "../../layer/grid-subset.ts";
-import type { Layer } from "../../layer/layer.ts";
+import type { Layer, OfferedTiles } from "../../layer/layer.ts";
 import { encodingOf, modifierOf } from "../../layer/picture/format-modifier.ts";
 import {
   type FailureClass,
@@ -17,13 +17,6 @@ import {
   UPSTREAM_HAS_NONE,
 } from "../../source/source.ts";
 import { type MaybePromise, whenKnown } from "../../store/tile-store.ts";
-
-/** The layer, grid subset and format to render. */
-export interface PictureParts {
-  readonly layer: Layer;
-  readonly subset: GridSubset;
-  readonly format: TileFormat;
-}
 
 /** A metatile's picture with its gutter. */
 export interface Frame {
@@ -70,7 +63,7 @@ const isOneTile = ({ gridSet }: GridSubset, { width, height }: Frame): boolean =
  * @param parameters as in an order
  */
 export function pictureRequest(
-  { layer, subset, format }: PictureParts,
+  { layer, subset, format }: OfferedTiles,
   frame: Frame,
   rect: TileRect,
   parameters: Readonly<Record<string, string>>,
@@ -94,7 +87,7 @@ export function tilesOf(
   image: RenderedImage,
   cuts: readonly Cut[],
   format: TileFormat,
-  { layer, subset }: Pick<PictureParts, "layer" | "subset">,
+  { layer, subset }: Pick<OfferedTiles, "layer" | "subset">,
   frame: Frame,
   decode: (bytes: Uint8Array) => Promise<Raster>,
   inHaste: boolean,

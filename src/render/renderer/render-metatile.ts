@@ -1,5 +1,6 @@
 import type { Raster } from "../../image/raster.ts";
 import type { ImageFormat, TileFormat } from "../../layer/format.ts";
+import type { OfferedTiles } from "../../layer/layer.ts";
 import { noTileMark } from "../../layer/no-tile-mark.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import type { Clock } from "../../lib/time/clock.ts";
@@ -9,12 +10,12 @@ import { isWanted, type RenderMeasures, type RenderOrder } from "../render-order
 import { failedRequest } from "../render-result.ts";
 import type { Rendered, RendererResult } from "../renderers.ts";
 import { areAllFound, findTiles, foundTileAs, positionKey } from "./found-tiles.ts";
-import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
+import { asDecoded, cutOf, frameOf, pictureRequest, tilesOf } from "./metatile-picture.ts";
 import { keepMissedFirst, type WaitingUser } from "./missed-tile-first.ts";
 import { keepBeside, keepTiles, notStored, type PositionedTile } from "./store-tiles.ts";
 import { mayStoreAll, type TileReservationParts } from "./tile-reservation.ts";
 
-export interface RenderParts extends PictureParts {
+export interface RenderParts extends OfferedTiles {
   readonly clock: Clock;
   /** The formats of the order's `beside`. */
   readonly beside: readonly ImageFormat[];

@@ -1,8 +1,9 @@
 import type { GridSetName, TileIndex } from "../../grid/grid-set.ts";
+import type { OfferedTiles } from "../../layer/layer.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { type FailureClass, type RenderWatch, type Source, SourceError } from "../../source/source.ts";
-import { asDecoded, cutOf, frameOf, type PictureParts, pictureRequest, tilesOf } from "./metatile-picture.ts";
+import { asDecoded, cutOf, frameOf, pictureRequest, tilesOf } from "./metatile-picture.ts";
 
 /** One tile of a layer to render for an operator. It is not stored. */
 export interface TestOrder {
@@ -30,7 +31,7 @@ export interface TestRender {
   readonly error: { readonly failure: FailureClass; readonly message: string } | undefined;
 }
 
-type TestParts = PictureParts & { readonly clock: Clock; readonly source: Source };
+type TestParts = OfferedTiles & { readonly clock: Clock; readonly source: Source };
 
 /**
  * Renders one tile with the layer's gutter but without its metatile, and encodes it. A failure of the source is part of

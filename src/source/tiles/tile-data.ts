@@ -2,6 +2,7 @@ import { gunzipSync, inflateSync } from "node:zlib";
 import type { DataFormat } from "../../layer/format.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { isMap } from "../../lib/is-map.ts";
+import { charsetOf } from "../../lib/text/answer-text.ts";
 import { decodeText } from "../../lib/text/decode-text.ts";
 import { checkStatus, isPicture, type UpstreamAnswer } from "../http/image-response.ts";
 import { beginningOf, ownWords } from "../http/response-text.ts";
@@ -29,7 +30,7 @@ const GEOJSON = /^(?:Feature|FeatureCollection|GeometryCollection|(?:Multi)?(?:P
 
 /** Returns a JSON tile in UTF-8. @throws SourceError for JSON that is not a tile of the format, such as an exception */
 function jsonTile(bytes: Uint8Array, contentType: string, { mimeType }: DataFormat): Uint8Array {
-  const charset = /;\s*charset="?([\w.:-]+)/i.exec(contentType)?.[1]?.toLowerCase() ?? "utf-8";
+  const charset = charsetOf(contentType)?.toLowerCase() ?? "utf-8";
   let text: string;
   let tile: unknown;
   try {

@@ -3,7 +3,7 @@ import type { TileAddress } from "../../layer/tile-set.ts";
 import type { Machine } from "../../lib/machine.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreTrouble } from "../store.ts";
 import { type DiskSpace, ifAvailable, type StoreError, type TileStatus } from "../tile-store.ts";
 import type { OpenBucket } from "./bucket.ts";
 import { nextDueMs } from "./internal/generations.ts";
@@ -31,20 +31,11 @@ const ENDLESS: DiskSpace = {
 /** For this time the times of a cell's tiles are taken from one listing. */
 const TIMES_MS = 1_000;
 
-/** Why the bucket cannot be used. */
-interface BucketTrouble {
-  readonly message: string;
-  /** Whether the trouble lasts until an operator acts, as with wrong keys or a bucket that does not exist. */
-  readonly isConfiguration: boolean;
-  /** Present if `away` returns this trouble while it lasts. */
-  readonly isAway?: true;
-}
-
 export interface RemoteStore extends Store {
   /** Checks the service. Undefined if the bucket can be listed. */
-  trouble(): Promise<BucketTrouble | undefined>;
+  trouble(): Promise<StoreTrouble | undefined>;
   /** Returns why all operations fail at once. Undefined if, to this process's knowledge, the service is available. */
-  away(): BucketTrouble | undefined;
+  away(): StoreTrouble | undefined;
   /** Sets the function that is called when this process finds the service unavailable, or available again. */
   onFound(found: (away: RemoteAway | undefined) => void): void;
   /** The number of times that this process could not obtain or renew the keys of the account. */

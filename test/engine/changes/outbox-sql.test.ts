@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { hasPostgres, type Postgres, removePostgres, startPostgres } from "../../support/postgres/postgres.ts";
 import { runProgram } from "../../support/server/run-program.ts";
 
@@ -25,6 +25,10 @@ beforeAll(async () => {
   expect(code).toBe(0);
   // A second run changes nothing.
   for (const _ of [1, 2]) postgres.sql(stdout);
+});
+beforeEach(() => {
+  // The triggers write a row for the truncation, which goes too.
+  if (hasPostgres) postgres.sql(`TRUNCATE "Plans of 'a'"; TRUNCATE nuthatch_changes`);
 });
 afterAll(() => {
   if (hasPostgres) removePostgres(postgresDirectory);
@@ -50,7 +54,6 @@ test.skipIf(!hasPostgres)("each statement writes its old and its new boxes, and 
   expect(rows()).toBe("");
   postgres.sql(`TRUNCATE "Plans of 'a'"`);
   expect(postgres.sql("SELECT topic, srid, minx FROM nuthatch_changes")).toMatch(/^public\.Plans of 'a'\W*$/);
-  rows();
 });
 
 test.skipIf(!hasPostgres)("a statement that changes many rows writes a few boxes, which cover all of them", () => {

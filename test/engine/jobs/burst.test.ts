@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quantile } from "../../../bench/figures.ts";
+import { quantile } from "../../../bench/support/figures.ts";
 import { closedAfterEach } from "../../support/server/running.ts";
 import { ended, job, massTruncate, rows, seed, startServer, usage } from "../../support/server/server.ts";
 import { smallTiles } from "../../support/server/wms-configuration.ts";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { pause } from "../../../bench/figures.ts";
+import { pause } from "../../../bench/support/figures.ts";
 import { inFull } from "../../support/full.ts";
 import { closedAfterEach } from "../../support/server/running.ts";
 import { ended, seed, startServer, type TestServer } from "../../support/server/server.ts";

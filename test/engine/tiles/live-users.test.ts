@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import { median, quantile } from "../../../bench/figures.ts";
-import { FixedRateReader } from "../../../bench/fixed-rate-reader.ts";
-import { bareServer, upstreamProcess } from "../../../bench/peers.ts";
+import { median, quantile } from "../../../bench/support/figures.ts";
+import { FixedRateReader } from "../../../bench/support/fixed-rate-reader.ts";
+import { bareServer, upstreamProcess } from "../../../bench/support/peers.ts";
 import { inFull } from "../../support/full.ts";
 import { closedAfterEach } from "../../support/server/running.ts";
 import { ended, job, seed, startServer, type TestServer } from "../../support/server/server.ts";

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
+import type { OfferedTiles } from "../../../layer/layer.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { type AnswerFlags, parseAnswer, print } from "../../client/answer.ts";
 import { type ServerClient, ServerRefusal } from "../../client/server-client.ts";
@@ -9,7 +10,7 @@ import { exportFacts } from "../../exchange/export-facts.ts";
 import { type ExportProgress, type ExportTarget, NOTHING_DONE, progressAfter } from "../../exchange/export-target.ts";
 import { mbtilesTarget } from "../../exchange/mbtiles-target.ts";
 import { pmtilesTarget } from "../../exchange/pmtiles-target.ts";
-import { type RemoteTileSet, remoteTileSet } from "../../exchange/remote-tile-set.ts";
+import { remoteTileSet } from "../../exchange/remote-tile-set.ts";
 import { exportTilesOf, tilePages } from "../../exchange/tile-pages.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { GROUPS } from "../../help-groups.ts";
@@ -111,7 +112,7 @@ class EmptyExport extends CommandFailure {
 function openTarget(
   kind: TargetKind,
   { to, layout = "slippy", resume, force }: ExportFlags,
-  { subset, format }: RemoteTileSet,
+  { subset, format }: OfferedTiles,
   purpose: string,
   clock: Clock,
 ): ExportTarget {
@@ -131,7 +132,7 @@ function openTarget(
 interface Running {
   readonly client: ServerClient;
   readonly document: object;
-  readonly tileSet: RemoteTileSet;
+  readonly tileSet: OfferedTiles;
   readonly line: ProgressLine;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { asTileY } from "../../../grid/grid-set.ts";
 import { formatOf, formatOfExtension, type TileFormat } from "../../../layer/format.ts";
+import type { OfferedTiles } from "../../../layer/layer.ts";
 import { defined } from "../../../lib/defined.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
@@ -9,7 +10,7 @@ import { isWebGrid } from "../../exchange/archive-fault.ts";
 import { gwcTileSetsIn } from "../../exchange/gwc-tile-sets.ts";
 import { type MbtilesTile, mbtilesFilesAt, openMbtilesFile } from "../../exchange/mbtiles-file.ts";
 import { type PlannedRange, plannedRange } from "../../exchange/planned-range.ts";
-import { type RemoteTileSet, remoteTileSet } from "../../exchange/remote-tile-set.ts";
+import { remoteTileSet } from "../../exchange/remote-tile-set.ts";
 import { type ImportResult, MOST_REASONS, TileBatches } from "../../exchange/tile-batches.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { Interruption } from "../../interruption.ts";
@@ -106,7 +107,7 @@ async function take(
   }: {
     readonly batches: TileBatches;
     readonly range: PlannedRange;
-    readonly tileSet: RemoteTileSet;
+    readonly tileSet: OfferedTiles;
     readonly read: Read;
   },
 ): Promise<void> {
@@ -119,7 +120,7 @@ async function take(
   else await batches.add({ name: tile, bytes });
 }
 
-function documentOf(layer: string, { subset, format }: RemoteTileSet, flags: ImportTilesFlags) {
+function documentOf(layer: string, { subset, format }: OfferedTiles, flags: ImportTilesFlags) {
   const { parameter = [], ...range } = flags;
   const parameters: Record<string, string> = {};
   for (const { key, choice } of parameter) if (typeof choice === "string") parameters[key] = choice;
@@ -150,7 +151,7 @@ async function formatIn(path: string, formats: readonly TileFormat[]): Promise<T
   );
 }
 
-function filesAt(path: string, { layer, subset, format }: RemoteTileSet, { request }: PlannedRange): readonly string[] {
+function filesAt(path: string, { layer, subset, format }: OfferedTiles, { request }: PlannedRange): readonly string[] {
   const { gridSet } = subset;
   const names = {
     layer: layer.name,

@@ -30,11 +30,7 @@ export function eventsCommand(): Command {
     });
 }
 
-interface GivenEvent {
-  readonly event: string;
-  readonly id: string;
-  readonly data: string;
-}
+type GivenEvent = ServerEvent & { readonly data: string };
 
 /** Yields events endlessly. Reconnects when the server restarts, and continues after the last event. */
 async function* followed(

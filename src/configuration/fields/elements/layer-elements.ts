@@ -35,7 +35,8 @@ import { LEGENDS } from "./legend-elements.ts";
 /** GeoWebCache's default of `concurrency`, `metaWidthHeight` and `backendTimeout`. */
 const CONCURRENCY = 32;
 const META = [3, 3] as const;
-const BACKEND_TIMEOUT_SECONDS = 120;
+/** GeoWebCache's time limit in seconds of a request to a server. */
+export const BACKEND_TIMEOUT_SECONDS = 120;
 
 /** GeoWebCache's code of an expiry: the tile never expires. */
 const NEVER = -2;

@@ -25,6 +25,7 @@ import {
   EXPIRATION_POLICIES,
   LARGE_UNITS,
   parseQuotaValue,
+  QUOTA_VALUE_EXPECTED,
   quotaFromFile,
   SHORT_TIMES,
   STORAGE_UNITS,
@@ -163,7 +164,7 @@ function readQuota(from: Reading, parent: Fields, name: string): Partial<Quota> 
   const isBytes = !field.children.some((child) => child.name === "value" || child.name === "units");
   const value = isBytes
     ? fields.read("bytes", "a whole number, 0 or more", parseBytes)
-    : fields.read("value", "a decimal number, 0 or more, of at most 100 digits", parseQuotaValue);
+    : fields.read("value", QUOTA_VALUE_EXPECTED, parseQuotaValue);
   const known = from.words === "interface" ? STORAGE_UNITS : [...STORAGE_UNITS, ...LARGE_UNITS.keys()];
   const named = isBytes && value !== undefined ? "B" : readEnum(from, fields, "units", "StorageUnit", known, same);
   if (from.words === "geowebcache file" && value !== undefined && named !== undefined)

@@ -10,6 +10,7 @@ import {
   PresentAddresses,
   restoredAddress,
   secretPartAt,
+  UNRESTORED,
 } from "../../../lib/text/masked.ts";
 
 /**
@@ -69,15 +70,11 @@ function filledText(
   const refused = (expected: string) => refuse(badField(fieldName(path), expected, value));
   if (part === "address") {
     const restored = restoredAddress(value, isSameServer || !value.includes("{") ? addresses : NO_ADDRESSES);
-    return restored === undefined
-      ? refused("the secrets of the address instead of ***, because none are stored for this scheme, host and port")
-      : ok(restored);
+    return restored === undefined ? refused(UNRESTORED.address) : ok(restored);
   }
   if (value !== MASKED) return ok(value);
-  if (present === undefined || present === null) return refused("the secret instead of ***, because none is stored");
-  return isSameServer
-    ? ok(present)
-    : refused("the secret instead of ***, because it would be sent to another server than before");
+  if (present === undefined || present === null) return refused(UNRESTORED.none);
+  return isSameServer ? ok(present) : refused(UNRESTORED.elsewhere);
 }
 
 const NO_ADDRESSES = new PresentAddresses(() => []);

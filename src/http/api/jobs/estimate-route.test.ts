@@ -35,7 +35,7 @@ function routeOf(operations: EstimateParts["operations"], longestMs?: number) {
       body: async (decode) => decode(Buffer.from(JSON.stringify({ layer: "a", zoomStop: 1, ...fields }))),
     };
     const estimated = await estimate(
-      { operations, jobOptions: () => JOB_OPTIONS, clock: machineClock },
+      { operations, configured: () => ({ jobs: JOB_OPTIONS }), clock: machineClock },
       exchange,
       longestMs,
     );

@@ -6,12 +6,12 @@ import { deadline } from "../../../lib/time/deadline.ts";
 import { planBatch } from "../../../plan/plan-batch.ts";
 import { limitConcurrency } from "../../limit-concurrency.ts";
 import { ClientGone } from "../../request/request.ts";
-import type { Exchange, RouteOptions } from "../../resource.ts";
+import type { Exchange } from "../../resource.ts";
 import { operation } from "../api-operation.ts";
 import type { Documents } from "../documents/documents.ts";
 import { jobRequestSchema } from "./job-document.ts";
 import { decodeJobBody } from "./job-request-codec.ts";
-import { planRequested } from "./jobs-route.ts";
+import { type PlanParts, planRequested } from "./jobs-route.ts";
 
 /**
  * The most concurrent estimates of one process. All users with the right to read may request estimates, which must not
@@ -21,7 +21,7 @@ const MOST_AT_ONCE = 4;
 /** The time limit of one estimate. */
 const LONGEST_MS = 20_000;
 
-export interface EstimateParts extends Pick<RouteOptions, "jobOptions" | "clock"> {
+export interface EstimateParts extends PlanParts {
   readonly operations: Pick<Operations, "estimate" | "estimateAll">;
 }
 
@@ -69,13 +69,13 @@ async function estimateOf(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<Result<Estimated, Refusal>> {
-  const { operations, jobOptions, clock } = parts;
+  const { operations, configured, clock } = parts;
   const decoded = await new Slices(clock, signal).run(decodeJobBody(bytes));
   if (!decoded.ok) return decoded;
   const requested = decoded.value;
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
-      options: jobOptions(),
+      options: configured().jobs,
       nowMs: clock.now(),
       slices: new Slices(clock, signal),
     });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import type { Configuration } from "../../../configuration/configuration.ts";
 import type { Operations } from "../../../coordinator/operations.ts";
 import type { Catalogue } from "../../../layer/catalogue.ts";
 import { defined } from "../../../lib/defined.ts";
@@ -53,7 +54,11 @@ const jobsQuery = z.object({
   ...page({ most: 1_000, standard: 100, cursor: "the id of a job" }),
 });
 
-type Parts = Pick<RouteOptions, "operations" | "jobOptions" | "clock">;
+/** The parts that a plan of a job needs. */
+export interface PlanParts extends Pick<RouteOptions, "clock"> {
+  readonly configured: () => Pick<Configuration, "jobs">;
+}
+type Parts = Pick<RouteOptions, "operations" | "configured" | "clock">;
 
 const idempotencyKey = {
   name: "Idempotency-Key",
@@ -194,10 +199,10 @@ async function submit(
   requested: RequestedJob | RequestedJobs,
   origin: JobOrigin,
 ): Promise<Result<SubmittedJob, Refusal>> {
-  const { operations, jobOptions, clock } = parts;
+  const { operations, configured, clock } = parts;
   const known = origin.key === undefined ? undefined : await operations.keyed(origin.by, origin.key);
   if (known !== undefined) return known;
-  const options = jobOptions();
+  const options = configured().jobs;
   const limited = requested.confirmed ? origin : { ...origin, mostTiles: options.confirmTiles };
   if ("many" in requested) {
     const many = await planBatch(requested.many, catalogue, {
@@ -218,14 +223,14 @@ async function submit(
 export async function planRequested(
   { layer: name, request }: RequestedJob,
   { layers }: Catalogue,
-  { jobOptions, clock }: Pick<RouteOptions, "jobOptions" | "clock">,
+  { configured, clock }: PlanParts,
   signal?: AbortSignal,
 ): Promise<Result<JobRequest, Refusal>> {
   const layer = layers.get(name);
   if (layer === undefined) return refuse(unknownLayer(name, layers));
   const slices = new Slices(clock, signal);
   const planned = await slices.run(
-    planSeedInSteps(request, layer, jobOptions(), { rules: API_RULES, nowMs: clock.now() }),
+    planSeedInSteps(request, layer, configured().jobs, { rules: API_RULES, nowMs: clock.now() }),
   );
   // Sending an area of tens of thousands of polygons to the coordinator takes as long as a slice.
   if (planned.ok && planned.value.selection !== undefined) await slices.next();

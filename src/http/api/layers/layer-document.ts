@@ -1,3 +1,4 @@
+import type { LayerOrigin } from "../../../configuration/gwc/object-origin.ts";
 import { layerConfiguration } from "../../../configuration/layer-configuration.ts";
 import { corners } from "../../../grid/extent.ts";
 import { asZoom, matrixRect, rectCount, rectExtent, topLeftCorner } from "../../../grid/grid-set.ts";
@@ -6,7 +7,6 @@ import { coverageAt, type GridSubset, subsetExtent } from "../../../layer/grid-s
 import { defaultSubset, type Layer } from "../../../layer/layer.ts";
 import type { QuotaConfiguration } from "../../../quota/configuration/quota-configuration.ts";
 import { upstreamIdOf } from "../../../render/upstream/upstream-limits.ts";
-import type { LayerOrigin } from "../../resource.ts";
 import { kmlSubset } from "../../tiles/kml/kml-address.ts";
 import { firstTiles } from "../../tiles/kml/kml-documents.ts";
 import { legendAddress } from "../../tiles/wms/legend-address.ts";

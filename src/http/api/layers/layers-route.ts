@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { layerContent } from "../../../configuration/gwc/layer-object.ts";
+import { layerOrigin } from "../../../configuration/gwc/object-origin.ts";
 import {
   layerConfiguration,
   layerConfigurationWithSecrets,
@@ -29,10 +30,8 @@ const layersQuery = z.object({
   fields: z.enum(["summary"]).exactOptional(),
 });
 
-function layerKind(
-  parts: Pick<RouteOptions, "operations" | "layerOrigin" | "configured">,
-): ChangedKind<Layer, "Layer"> {
-  const { operations, layerOrigin, configured } = parts;
+function layerKind(parts: Pick<RouteOptions, "operations" | "configured">): ChangedKind<Layer, "Layer"> {
+  const { operations, configured } = parts;
   return {
     kind: "layer",
     what: "layer",
@@ -45,7 +44,7 @@ function layerKind(
     tag: layerTag,
     fixed: (name) => fixedLayer(parts, name),
     describe: async (layer, { base, editable }) => ({
-      ...layerDocument(layer, { base, quota: await operations.quota(), origin: layerOrigin(layer.name) }),
+      ...layerDocument(layer, { base, quota: await operations.quota(), origin: layerOrigin(configured(), layer.name) }),
       editable,
     }),
     users: () => [],

@@ -9,6 +9,7 @@ import {
   checkQuotaSize,
   EXPIRATION_POLICIES,
   parseQuotaValue,
+  QUOTA_VALUE_EXPECTED,
   STORAGE_UNITS,
 } from "../../../quota/configuration/quota-validation.ts";
 import { differences, withDetail } from "../../activity/activity-detail.ts";
@@ -20,14 +21,12 @@ import { decoderOf, withoutNulls } from "../json-body.ts";
 import { answer } from "../openapi/openapi-parts.ts";
 import { flag } from "../query-fields.ts";
 
-const DECIMAL = "a decimal number, 0 or more, of at most 100 digits";
-
 const value = z
-  .union([z.string(), z.number()], { error: DECIMAL })
+  .union([z.string(), z.number()], { error: QUOTA_VALUE_EXPECTED })
   .transform((given, context) => {
     const decimal = parseQuotaValue(String(given));
     if (decimal !== undefined) return decimal;
-    context.addIssue({ code: "custom", message: DECIMAL });
+    context.addIssue({ code: "custom", message: QUOTA_VALUE_EXPECTED });
     return z.NEVER;
   })
   .meta({ examples: ["20"] });

@@ -1,8 +1,8 @@
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../../lib/time/clock.ts";
 import { pause } from "../../../lib/time/sleep.ts";
-import type { Installation, RouteOptions } from "../../resource.ts";
+import { directoryOf } from "../../../store/store-options.ts";
+import type { RouteOptions } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 
 type Place = Documents["Server"]["places"][number];
@@ -16,33 +16,35 @@ const UNKNOWN = { bytes: null, freeBytes: null, totalBytes: null };
  * file system, so a hanging file system occupies one thread and delays a request by at most two seconds.
  */
 export class ServerPlaces {
-  readonly #installation: () => Installation;
-  readonly #clock: Clock;
+  readonly #parts: Pick<RouteOptions, "configured" | "clock">;
   #looking: Promise<readonly Place[]> | undefined;
 
-  constructor({ installation, clock }: Pick<RouteOptions, "installation" | "clock">) {
-    this.#installation = installation;
-    this.#clock = clock;
+  constructor(parts: Pick<RouteOptions, "configured" | "clock">) {
+    this.#parts = parts;
   }
 
   async list(): Promise<readonly Place[]> {
-    const { configurationFile, dataDir, remoteState, tiles, remoteTiles } = this.#installation();
-    const configuration: readonly Place[] =
-      configurationFile === undefined ? [] : [{ kind: "configuration", path: configurationFile, ...UNKNOWN }];
-    const state = join(dataDir, "state.db");
+    const { configured, clock } = this.#parts;
+    const { file, dataDir, state, stores } = configured();
     const unknown = (kind: Place["kind"], path: string): Place => ({ kind, path, ...UNKNOWN });
-    const remote = remoteTiles.map((address) => unknown("tiles", address));
+    const configuration = file === undefined ? [] : [unknown("configuration", file)];
+    const stateFile = join(dataDir, "state.db");
+    const remoteState = state.type === "postgres" ? `postgres://${state.target.name}` : undefined;
+    const tiles = stores.flatMap((one) => directoryOf(one) ?? []);
+    const remote = stores.flatMap((one) =>
+      one.type === "s3" ? [unknown("tiles", `s3://${one.bucket}/${one.prefix}`)] : [],
+    );
     this.#looking ??= Promise.all([
-      remoteState === undefined ? statePlace(state) : unknown("state", remoteState),
+      remoteState === undefined ? statePlace(stateFile) : unknown("state", remoteState),
       ...tiles.map((path) => placeOf("tiles", path)),
     ]).finally(() => {
       this.#looking = undefined;
     });
-    const late = [unknown("state", remoteState ?? state), ...tiles.map((path) => unknown("tiles", path))];
+    const late = [unknown("state", remoteState ?? stateFile), ...tiles.map((path) => unknown("tiles", path))];
     const over = new AbortController();
     try {
       // Rejects only when the race is over.
-      const waited = pause(this.#clock, LONGEST_WAIT_MS, over.signal).then(() => late);
+      const waited = pause(clock, LONGEST_WAIT_MS, over.signal).then(() => late);
       return [...configuration, ...(await Promise.race([this.#looking, waited])), ...remote];
     } finally {
       over.abort();

@@ -11,7 +11,7 @@ import { ServerPlaces } from "./server-places.ts";
 
 type ServerDocument = Documents["Server"];
 /** The places of a server, whose requests share one question for the free space of the disks. */
-const placesOf = onceEach((parts: Pick<RouteOptions, "installation" | "clock">) => new ServerPlaces(parts));
+const placesOf = onceEach((parts: Pick<RouteOptions, "configured" | "clock">) => new ServerPlaces(parts));
 
 export const serverOperations = [
   operation(
@@ -20,13 +20,13 @@ export const serverOperations = [
     "Returns the requests since the start, their rates, the memory tier, and the storage places",
     { answer: "Server" },
     async (parts) => {
-      const { installation, metrics, trafficRates } = parts;
+      const { workers, metrics, trafficRates } = parts;
       const [rates, server, places] = await Promise.all([trafficRates(), metrics(), placesOf(parts).list()]);
       return ok({
         version: ownVersion(),
         nodeVersion: process.version,
         startedAt: isoTime(rates.startedMs),
-        workers: installation().workers,
+        workers,
         requests: requestsOf(rates, server),
         recent: rates.recent.map(recentOf),
         peak: { requests: peakOf(rates.peakRequests), bytes: peakOf(rates.peakBytes) },

@@ -35,7 +35,7 @@ export const tileExportSchema = z.strictObject({
   mostTiles: z.int().min(1).max(MOST_TILES).default(MOST_TILES).meta({ default: MOST_TILES }),
 });
 
-type Parts = Pick<RouteOptions, "operations" | "jobOptions" | "clock">;
+type Parts = Pick<RouteOptions, "operations" | "configured" | "clock">;
 
 const bounded = limitConcurrency(MOST_AT_ONCE, "pages are being exported");
 
@@ -78,7 +78,7 @@ interface PlannedExport {
 async function plan(
   document: Readonly<Record<string, unknown>>,
   { catalogue, signal }: Exchange,
-  parts: Pick<Parts, "jobOptions" | "clock">,
+  parts: Pick<Parts, "configured" | "clock">,
 ): Promise<Result<PlannedExport, Refusal>> {
   const { after: afterName, mostTiles, ...range } = document;
   const own = decodeBy(tileExportSchema, withoutNulls(document));

@@ -92,7 +92,7 @@ const CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 /** The title of the service, if the configuration has none. */
 export const TITLE = "Nuthatch";
 
-export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
+export const landingPage = (catalogue: Catalogue, base: string) => ({
   title: catalogue.service.information.title || TITLE,
   description: catalogue.service.information.description || "A tile cache for maps",
   links: [
@@ -114,7 +114,7 @@ export const landingPage = (catalogue: Catalogue, base: string): unknown => ({
   ],
 });
 
-export const conformance = (): unknown => ({
+export const conformance = () => ({
   conformsTo: [
     ...["core", "collection-map", "scaling", "spatial-subsetting", "crs", "background", "png", "jpeg"].map(
       (part) => `http://www.opengis.net/spec/ogcapi-maps-1/1.0/conf/${part}`,
@@ -142,7 +142,7 @@ export const conformance = (): unknown => ({
   ],
 });
 
-export const tileMatrixSets = (catalogue: Catalogue, base: string): unknown => ({
+export const tileMatrixSets = (catalogue: Catalogue, base: string) => ({
   tileMatrixSets: [...allGrids(catalogue).values()].map(({ id, subset, uri }) => ({
     id,
     title: subset.gridSet.title ?? id,
@@ -155,7 +155,7 @@ export const tileMatrixSets = (catalogue: Catalogue, base: string): unknown => (
  * Returns the tile matrix set in OGC Two Dimensional Tile Matrix Set 2.0 (17-083r4), JSON encoding. It also has the
  * members of version 1.0 (17-083r2), the only ones that GDAL before 3.7 reads.
  */
-export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
+export function tileMatrixSet({ id, subset, uri }: NamedGrid) {
   const { gridSet } = subset;
   const lonLat = id === "WorldCRS84Quad";
   const yFirst = isYFirst(gridSet) && !lonLat;
@@ -165,7 +165,7 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
     const { x, y } = topLeftCorner(gridSet, asZoom(z));
     return {
       name: uri === undefined ? matrix.name : String(z),
-      corner: yFirst ? [y, x] : [x, y],
+      corner: yFirst ? ([y, x] as const) : ([x, y] as const),
       cellSize: matrix.resolution,
       size: {
         scaleDenominator: matrix.scaleDenominator,
@@ -203,12 +203,12 @@ export function tileMatrixSet({ id, subset, uri }: NamedGrid): unknown {
   };
 }
 
-export const collections = (catalogue: Catalogue, base: string): unknown => ({
+export const collections = (catalogue: Catalogue, base: string) => ({
   links: ownLinks(`${base}/collections`),
   collections: advertisedLayers(catalogue).map((layer) => collection(catalogue, layer, base)),
 });
 
-export function collection(catalogue: Catalogue, layer: Layer, base: string): unknown {
+export function collection(catalogue: Catalogue, layer: Layer, base: string) {
   const box = geographicBox(layer);
   const url = collectionUrl(base, layer);
   return {
@@ -267,13 +267,13 @@ function tilesetItem({ id, subset, uri }: NamedGrid, layer: Layer, kind: TilesKi
   };
 }
 
-export const tilesets = (layer: Layer, kind: TilesKind, base: string): unknown => ({
+export const tilesets = (layer: Layer, kind: TilesKind, base: string) => ({
   links: ownLinks(tilesUrl(base, layer, kind)),
   tilesets: namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
 });
 
 /** Returns the tile sets of the dataset, which consists of all layers. */
-export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string): unknown => ({
+export const datasetTilesets = (catalogue: Catalogue, kind: TilesKind, base: string) => ({
   links: ownLinks(`${base}/${TILES_PATHS[kind]}`),
   tilesets: layersOf(catalogue, kind).flatMap((layer) =>
     namedGrids(layer).map((grid) => tilesetItem(grid, layer, kind, base)),
@@ -297,7 +297,7 @@ const limitsOf = ({ subset, uri }: Pick<NamedGrid, "subset" | "uri">) =>
   });
 
 /** Returns tile set metadata (OGC 17-083r4, 8): the fields of the list, and the layers in its vector tiles. */
-export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string): unknown => ({
+export const tileset = (grid: NamedGrid, layer: Layer, kind: TilesKind, base: string) => ({
   ...tilesetItem(grid, layer, kind, base),
   layers:
     kind === "map"

@@ -1,8 +1,6 @@
 import { type Catalogue, layerNamed } from "../../../layer/catalogue.ts";
 import { parseParameters } from "../../../layer/filter/parameter-filter.ts";
-import type { TileFormat } from "../../../layer/format.ts";
-import type { GridSubset } from "../../../layer/grid-subset.ts";
-import { findSubset, type Layer } from "../../../layer/layer.ts";
+import { findSubset, type Layer, type OfferedTiles } from "../../../layer/layer.ts";
 import type { Refusal } from "../../../lib/refusal.ts";
 import { ok, type Result } from "../../../lib/result.ts";
 import { parseRowFile } from "../address.ts";
@@ -17,17 +15,11 @@ import {
 } from "../tile-parts.ts";
 import { tileMapDocument, tileMapServiceDocument, tmsRootDocument } from "./tms-documents.ts";
 
-interface TileMap {
-  readonly layer: Layer;
-  readonly subset: GridSubset;
-  readonly format: TileFormat;
-}
-
 /**
  * Parses `{layer}@{gridSet}@{ext}`. In `{layer}` and `{layer}@{gridSet or ext}` the layer's first grid set or format
  * replaces a missing part. The longest layer name wins, so a name may contain `@`.
  */
-function parseTileMap(catalogue: Catalogue, text: string): Result<TileMap, Refusal> {
+function parseTileMap(catalogue: Catalogue, text: string): Result<OfferedTiles, Refusal> {
   const parts = text.split("@");
   for (const given of [0, 1, 2]) {
     if (parts.length <= given) break;
@@ -39,7 +31,7 @@ function parseTileMap(catalogue: Catalogue, text: string): Result<TileMap, Refus
   return layer.ok ? tileMapOf(layer.value, []) : layer;
 }
 
-function tileMapOf(layer: Layer, given: readonly string[]): Result<TileMap, Refusal> {
+function tileMapOf(layer: Layer, given: readonly string[]): Result<OfferedTiles, Refusal> {
   const [first = "", second] = given;
   const firstSubset = layer.gridSubsets[0];
   const firstFormat = layer.formats[0];

@@ -1,5 +1,6 @@
 import { isMap } from "../../../lib/is-map.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
+import { charsetOf } from "../../../lib/text/answer-text.ts";
 import type { UpstreamDocument } from "../../../source/source.ts";
 
 /**
@@ -26,8 +27,6 @@ export function joinedInfo(
 }
 
 const typeOf = (contentType: string): string => contentType.split(";")[0]?.trim().toLowerCase() ?? "";
-
-const charsetOf = (contentType: string): string | undefined => /;\s*charset="?([\w.:-]+)/i.exec(contentType)?.[1];
 
 function textOf({ contentType, bytes }: UpstreamDocument): string {
   try {

@@ -1,6 +1,6 @@
 import Sqlite from "libsql";
-import { codeOf } from "../../../lib/error-code.ts";
 import type { Machine } from "../../../lib/machine.ts";
+import { isBusy } from "../../../state/data-directory.ts";
 import { storeError } from "../../internal/faults.ts";
 import { StoreError } from "../../tile-store.ts";
 
@@ -71,7 +71,7 @@ export class StoreLock {
         return () => void end.run();
       this.#closeFile();
     } catch (error) {
-      if (/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error))) return undefined;
+      if (isBusy(error)) return undefined;
       // Otherwise the transaction would stay open, and no process could write any more.
       this.#closeFile();
       throw storeError(error, "the store cannot be locked for writing");

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { picture } from "../test/support/upstream/upstream.ts";
-import { MapPictures } from "./map-pictures.ts";
+import { picture } from "../../test/support/upstream/upstream.ts";
+import { MapPictures } from "../map-pictures.ts";
 
 /*
  * Answers every GetMap with a prepared picture of the requested size, at once or after the delay set by `/delay?ms=`.

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { childrenOf } from "../test/support/server/processes.ts";
+import { childrenOf } from "../../test/support/server/processes.ts";
 
 /** `short`: one quick round, for the gate. It shows that a bench works and its rough ratios. */
 export type BenchLength = "full" | "short";
