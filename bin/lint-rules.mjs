@@ -54,8 +54,8 @@ const SEAMS = [
   },
   {
     modules: /^aws4$/,
-    files: ["src/store/s3/internal/signer.ts"],
-    message: "Requests to S3 are signed in src/store/s3/internal/signer.ts and sent by its transport.",
+    files: ["src/lib/aws/aws-signature.ts"],
+    message: "Requests to AWS are signed in src/lib/aws/aws-signature.ts.",
   },
   {
     modules: /^(libsql|pg)$/,

@@ -31,10 +31,10 @@ function componentOf(lock, folder) {
   return { type: "library", "bom-ref": purl, name, version, purl, licenses: licensesOf(license), ...hashes };
 }
 
-/** Returns the folders of the packages that an installed program loads. `fits` selects the packages of a platform. */
-export const installedFolders = (lock, fits = () => true) =>
+/** Returns the folders of the packages that an installed program loads, on any platform. */
+export const installedFolders = (lock) =>
   Object.entries(lock.packages).flatMap(([folder, entry]) =>
-    folder === "" || entry.dev || entry.devOptional || !fits(entry) ? [] : [folder],
+    folder === "" || entry.dev || entry.devOptional ? [] : [folder],
   );
 
 /** Returns the key that the lock has for a folder. `node_modules` may be a link to another directory. */

@@ -21,7 +21,9 @@ export function packagesOf(metafile) {
 export function licencesOf(root, folders) {
   const texts = [...new Set(folders)].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
-    const files = readdirSync(join(root, folder)).filter((file) => LICENCE_FILE.test(file));
+    const files = readdirSync(join(root, folder))
+      .filter((file) => LICENCE_FILE.test(file))
+      .sort();
     const licences = files.map((file) => readFileSync(join(root, folder, file), "utf8").trim());
     const title = `${name} ${version} (${typeof license === "string" ? license : (license?.type ?? "see below")})`;
     return [title, "=".repeat(title.length), ...licences].join("\n\n");

@@ -10,12 +10,13 @@ const textOf = (html) =>
     .trim();
 
 /**
- * Returns the sections of all pages, as `site.ts` reads them.
+ * Returns the sections of all pages, as `site.ts` reads them, in the order of the addresses: Eleventy gives the pages in
+ * the order in which it has rendered them.
  * @param pages the HTML of each page by its address
  */
 export function searchSections(pages) {
   const sections = [];
-  for (const [address, html] of pages) {
+  for (const [address, html] of [...pages].sort(([a], [b]) => (a < b ? -1 : 1))) {
     // Lists of pages are left out, because the pages contain their texts.
     if (address.endsWith("/index.html") && !/class="edit"/.test(html)) continue;
     const article = /<article>(.*)<\/article>/s.exec(html)?.[1] ?? "";

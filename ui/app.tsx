@@ -1,9 +1,9 @@
-import { useEffect, useErrorBoundary, useLayoutEffect } from "preact/hooks";
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from "preact/hooks";
 import { Empty, LoadingNote, ProblemBox } from "./components/parts.tsx";
 import { Toasts } from "./components/toast.tsx";
 import { segments } from "./core/page/router.ts";
 import { asProblem } from "./core/server/api.ts";
-import { listenToEvents } from "./core/server/events.ts";
+import { connection, listenToEvents } from "./core/server/events.ts";
 import { useLoadedOnce } from "./core/server/loaded-once.ts";
 import { readSession, session } from "./core/server/session.ts";
 import { t } from "./core/text/i18n.ts";
@@ -55,7 +55,15 @@ function LazyView({ load, segments: rest }: { readonly load: () => Promise<View>
   useLayoutEffect(() => {
     if (loaded !== undefined) document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [loaded, rest.join("/")]);
-  const problem = fault ?? failure;
+  const isAway = connection.value.kind === "lost";
+  const isMissing = failure !== undefined;
+  const wasAway = useRef(false);
+  // A browser does not load a file again whose loading has failed, so the page is loaded when the server is back.
+  useEffect(() => {
+    if (isMissing && wasAway.current && !isAway) window.location.reload();
+    wasAway.current = isAway;
+  }, [isMissing, isAway]);
+  const problem = fault ?? (isAway && isMissing ? new Error(t("fault.away")) : failure);
   if (problem !== undefined)
     return (
       <>

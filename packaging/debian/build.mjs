@@ -1,6 +1,7 @@
 // Builds the Debian package: node packaging/debian/build.mjs [--arch amd64|arm64] [--out DIRECTORY] [--version VERSION]
-// [--package FILE]. It needs dpkg-deb and npm. The package has the built program (FILE, otherwise what `npm pack` makes)
-// and the npm packages that it needs, as the lock has them. With SOURCE_DATE_EPOCH no file is younger than that.
+// [--program DIRECTORY]. It needs dpkg-deb, and npm without --program. The package has the program as it is installed in
+// DIRECTORY; without it, what `npm pack` makes, with the npm packages that it needs, as the lock has them. With
+// SOURCE_DATE_EPOCH no file is younger than that.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -30,7 +31,7 @@ const { values } = parseArgs({
     arch: { type: "string", default: "amd64" },
     out: { type: "string", default: "." },
     version: { type: "string", default: manifest.version },
-    package: { type: "string" },
+    program: { type: "string" },
   },
 });
 const { arch, version } = values;
@@ -51,9 +52,14 @@ function packed(directory) {
 
 /** Fills usr/lib/nuthatch. */
 function addProgram(stage) {
+  const directory = join(stage, "usr/lib/nuthatch");
+  if (values.program !== undefined) {
+    cpSync(values.program, directory, { recursive: true, verbatimSymlinks: true });
+    return;
+  }
   const work = mkdtempSync(join(tmpdir(), "nuthatch-pack-"));
   try {
-    installProgram(values.package ?? packed(work), processor, join(stage, "usr/lib/nuthatch"));
+    installProgram(packed(work), processor, directory);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -94,7 +100,8 @@ function addDocs(stage) {
 function filesOf(folder) {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
 }
 
 function addControl(stage) {
@@ -116,7 +123,7 @@ function addControl(stage) {
   ];
   write(stage, "DEBIAN/control", control.join("\n"));
   const configuration = files.map((file) => `/${relative(stage, file)}`).filter((file) => file.startsWith("/etc/"));
-  write(stage, "DEBIAN/conffiles", `${configuration.sort().join("\n")}\n`);
+  write(stage, "DEBIAN/conffiles", `${configuration.join("\n")}\n`);
   const sums = files
     .filter((file) => !relative(stage, file).startsWith("etc/"))
     .map((file) => `${createHash("md5").update(readFileSync(file)).digest("hex")}  ${relative(stage, file)}\n`);

@@ -70,8 +70,9 @@ function instructions() {
 }
 
 /** Returns the configuration of a container (OCI Image Format 1.1, config.md). */
-function configuration() {
-  const all = (wanted) => instructions().flatMap(({ name, rest }) => (name === wanted ? [rest] : []));
+function configuration(version) {
+  const lines = instructions();
+  const all = (wanted) => lines.flatMap(({ name, rest }) => (name === wanted ? [rest] : []));
   const pairs = (wanted) =>
     all(wanted).flatMap((rest) =>
       [...rest.matchAll(/([\w.]+)=("[^"]*"|\S+)/g)].map(([, key, value]) => [key, value.replaceAll('"', "")]),
@@ -85,7 +86,7 @@ function configuration() {
     Cmd: JSON.parse(all("CMD")[0]),
     ExposedPorts: keys(all("EXPOSE").map((port) => `${port}/tcp`)),
     Volumes: keys(all("VOLUME")),
-    Labels: Object.fromEntries(pairs("LABEL")),
+    Labels: { ...Object.fromEntries(pairs("LABEL")), "org.opencontainers.image.version": version },
   };
 }
 
@@ -139,7 +140,7 @@ export function makeImage(file, program, { arch, version, time, work }) {
     created,
     architecture: arch,
     os: "linux",
-    config: { ...configuration(), Labels: { ...configuration().Labels, "org.opencontainers.image.version": version } },
+    config: configuration(version),
     rootfs: { type: "layers", diff_ids: diffIds },
     history: [
       { created, created_by: `Debian: ${packages.join(", ")}; Node ${NODE}` },

@@ -19,7 +19,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { componentsOf, sbomOf } from "../../bin/sbom.mjs";
+import { componentsOf, installedFolders, sbomOf } from "../../bin/sbom.mjs";
 import { installProgram, PROCESSORS } from "../install-program.mjs";
 import { debianComponents, makeImage } from "./image.mjs";
 import { notesOf } from "./notes.mjs";
@@ -38,7 +38,7 @@ const run = (command, args, options = {}) =>
 /** Each kind with the kinds that it contains. A kind is made once. */
 const KINDS = {
   npm: [],
-  debian: ["npm"],
+  debian: ["npm", "program"],
   program: ["npm"],
   chart: [],
   image: ["npm", "program"],
@@ -91,14 +91,7 @@ function installedComponents(program) {
   const inner = JSON.parse(readFileSync(join(program, "node_modules/.package-lock.json"), "utf8"));
   const folders = Object.keys(inner.packages).filter((folder) => existsSync(join(program, folder)));
   const here = new Set(componentsOf(lock, folders).map(({ purl }) => purl));
-  const outside = new Set(
-    componentsOf(
-      lock,
-      Object.entries(lock.packages).flatMap(([folder, entry]) =>
-        folder === "" || entry.dev || entry.devOptional ? [] : [folder],
-      ),
-    ).map(({ purl }) => purl),
-  );
+  const outside = new Set(componentsOf(lock, installedFolders(lock)).map(({ purl }) => purl));
   return all.filter(({ purl }) => here.has(purl) || !outside.has(purl));
 }
 
@@ -153,7 +146,7 @@ function makeProgram() {
 
 function makeDebian() {
   for (const arch of Object.keys(PROCESSORS)) {
-    run(process.execPath, ["packaging/debian/build.mjs", "--arch", arch, "--out", out, "--package", npmPackage()]);
+    run(process.execPath, ["packaging/debian/build.mjs", "--arch", arch, "--out", out, "--program", programFor(arch)]);
     add(`nuthatch_${version}_${arch}.deb`, installedComponents(programFor(arch)));
   }
 }

@@ -31,11 +31,7 @@ export function typeText(schema: Schema): string {
 function plainType(schema: Schema): string {
   if ("const" in schema) return JSON.stringify(schema["const"]);
   const values = schema["enum"];
-  if (Array.isArray(values))
-    return values
-      .filter((one) => one !== null)
-      .map((one) => JSON.stringify(one))
-      .join(" or ");
+  if (Array.isArray(values)) return valuesText(values.filter((one) => one !== null));
   const type = schema["type"];
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   return types
@@ -43,6 +39,14 @@ function plainType(schema: Schema): string {
     .map((one) => namedType(String(one), schema))
     .join(" or ");
 }
+
+/** A long list of values is no sentence. Its values are codes, such as those of languages. */
+const MANY_VALUES = 16;
+
+const valuesText = (values: readonly unknown[]): string =>
+  values.length < MANY_VALUES
+    ? values.map((one) => JSON.stringify(one)).join(" or ")
+    : `\`${values.map((one) => String(one)).join(", ")}\``;
 
 function namedType(type: string, schema: Schema): string {
   switch (type) {

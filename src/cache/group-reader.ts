@@ -10,17 +10,19 @@ import { findSubset, type Layer } from "../layer/layer.ts";
 import { encodingOptions } from "../layer/picture/encoding.ts";
 import { formatOfParts } from "../layer/picture/picture-format.ts";
 import { STANDARD_RESAMPLING } from "../layer/picture/resampling.ts";
+import type { TileSet } from "../layer/tile-set.ts";
 import { defined } from "../lib/defined.ts";
 import type { Renderers } from "../render/renderers.ts";
 import { tileEtag } from "./etag.ts";
-import type {
-  Requester,
-  RequesterOf,
-  ServedTile,
-  TileFailure,
-  TileOutcome,
-  TileReader,
-  TileRequest,
+import {
+  type Requester,
+  type RequesterOf,
+  type ServedTile,
+  type TileFailure,
+  type TileOutcome,
+  type TileReader,
+  type TileRequest,
+  tileSetOf,
 } from "./tile-reader.ts";
 
 export interface GroupReaderParts {
@@ -70,14 +72,9 @@ export class GroupReader implements TileReader {
   async #read(request: TileRequest, requester: Requester): Promise<TileOutcome> {
     const { layer, format } = request;
     if (format.kind !== "image") throw new RangeError(`group ${layer.name} has a format that is not a picture's`);
-    const reads: (TileOutcome | Promise<TileOutcome>)[] = [];
-    for (const part of partsOf(this.#parts.catalogue(), layer)) {
-      const own = partRequest(part, request, formatOfParts(part, format, reads.length > 0));
-      if (own === "elsewhere") continue;
-      if ("code" in own) return { kind: "failure", failure: own };
-      reads.push(this.#parts.tiles.read(own, () => requester));
-    }
-    const outcomes = await Promise.all(reads);
+    const parts = partRequests(this.#parts.catalogue(), request, format);
+    if ("code" in parts) return { kind: "failure", failure: parts };
+    const outcomes = await Promise.all(parts.map((part) => this.#parts.tiles.read(part, () => requester)));
     const failed = outcomes.find((one) => one.kind === "failure" && one.failure.code !== "no_tile");
     if (failed !== undefined) return failed;
     const tiles = outcomes.flatMap((one) => (one.kind === "tile" ? [one.tile] : []));
@@ -136,6 +133,30 @@ export class GroupReader implements TileReader {
 }
 
 const NOTHING: TileFailure = { code: "no_tile", message: "There is no tile here: no layer of the group has one" };
+
+/** Returns the tile sets of which the tile of a group is composed. Empty for a layer that is no group. */
+export function partTileSets(catalogue: Catalogue, request: TileRequest): readonly TileSet[] {
+  const { layer, format } = request;
+  if (layer.source.type !== "group" || format.kind !== "image") return [];
+  const parts = partRequests(catalogue, request, format);
+  return "code" in parts ? [] : parts.map(tileSetOf);
+}
+
+/** Returns the requests for the tiles of which the tile of a group is composed, the lowest first. */
+function partRequests(
+  catalogue: Catalogue,
+  request: TileRequest,
+  format: ImageFormat,
+): readonly TileRequest[] | TileFailure {
+  const parts: TileRequest[] = [];
+  for (const part of partsOf(catalogue, request.layer)) {
+    const own = partRequest(part, request, formatOfParts(part, format, parts.length > 0));
+    if (own === "elsewhere") continue;
+    if ("code" in own) return own;
+    parts.push(own);
+  }
+  return parts;
+}
 
 /** Returns the request for the tile of a layer of a group. `elsewhere`: the layer does not offer the tile. */
 function partRequest(

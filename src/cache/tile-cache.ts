@@ -9,6 +9,7 @@ import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { currentTrace } from "../lib/http/trace-context.ts";
 import { tileKey } from "../render/dispatch/render-reports.ts";
 import type { UserRenders } from "../render/user-renders.ts";
+import { writtenTime } from "../store/stale-time.ts";
 import {
   ifAvailable,
   type MaybePromise,
@@ -223,12 +224,14 @@ export class TileCache implements TileReader {
         : undefined;
     const oldest = oldestOf(layer, index.z, this.#parts.now());
     const expiredBefore = this.#expiredBeforeMs.get(layer.name) ?? 0;
+    const written = writtenTime(found?.modifiedMs ?? 0);
     return {
       ...renderStatus,
       inMemory: this.#parts.memory.holds(layer.name, tileKey(tileSet, index.x, index.y, index.z)),
       stored: found && {
         ...found,
-        expired: wholeSeconds(found.modifiedMs) < oldest || found.modifiedMs < expiredBefore,
+        modifiedMs: written.ms,
+        expired: written.isStale || wholeSeconds(written.ms) < oldest || written.ms < expiredBefore,
         isNoTile: read !== undefined && isNoTileMark(read.bytes),
       },
       key: this.#parts.store.keyOf({ tileSet, ...index }),
@@ -256,7 +259,10 @@ export class TileCache implements TileReader {
   #isStored(tileSet: TileSet, index: TileIndex, { bytes, modifiedMs }: ServedTile): MaybePromise<boolean> {
     return whenKnown(
       this.#fromStore(tileSet.layer, (store) => store.stat({ tileSet, ...index })),
-      (stored) => stored?.bytes === bytes.byteLength && wholeSeconds(stored.modifiedMs) === modifiedMs,
+      (stored) =>
+        stored?.bytes === bytes.byteLength &&
+        !writtenTime(stored.modifiedMs).isStale &&
+        wholeSeconds(stored.modifiedMs) === modifiedMs,
     );
   }
 
@@ -388,11 +394,15 @@ function renderedWith({ layer, subset, format, index }: TileRequest): TileRect |
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /** Converts a stored tile to a served tile. The time has whole seconds, as in HTTP dates. */
-const served = ({ bytes, modifiedMs }: StoredTile): ServedTile => ({
-  bytes,
-  etag: tileEtag(bytes),
-  modifiedMs: wholeSeconds(modifiedMs),
-  writtenMs: modifiedMs,
-  cacheResult: "HIT",
-  forwarded: undefined,
-});
+function served({ bytes, modifiedMs }: StoredTile): ServedTile {
+  const { ms, isStale } = writtenTime(modifiedMs);
+  return {
+    bytes,
+    etag: tileEtag(bytes),
+    modifiedMs: wholeSeconds(ms),
+    // A tile that is marked as stale is older than any soft truncation, and than a layer without one.
+    writtenMs: isStale ? Number.NEGATIVE_INFINITY : ms,
+    cacheResult: "HIT",
+    forwarded: undefined,
+  };
+}

@@ -108,7 +108,7 @@ test("users are added to a file, listed and removed, the password never on the c
   expect(await verifyPassword("s3cret pass", parse(text).users[0].passwordHash)).toBe(true);
   // A new password does not change the roles.
   expect(await run(add, {}, "an0ther pass\n")).toMatchObject({ code: 0, stderr: "" });
-  expect((await run(["user", "list", "--config", name])).stdout).toBe("ann\tadmin,operator\n");
+  expect((await run(["user", "list", "--config", name])).stdout).toBe("user  roles\nann   admin, operator\n");
   expect(await run(["user", "remove", "bob", "--config", name])).toMatchObject({ code: 1 });
   const hash = await run(["user", "hash", PIPED], caller, "a new one");
   expect(isPasswordHash(hash.stdout.trim())).toBe(true);

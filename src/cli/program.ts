@@ -7,6 +7,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["user", async () => (await import("./commands/accounts/user-command.ts")).userCommand()],
   ["config", async () => (await import("./commands/server/config-command.ts")).configCommand()],
   ["doctor", async () => (await import("./commands/server/doctor-command.ts")).doctorCommand()],
+  ["quality", async () => (await import("./commands/server/quality-command.ts")).qualityCommand()],
   ["changes", async () => (await import("./commands/changes-command.ts")).changesCommand()],
   ["import", async () => (await import("./commands/import/import-command.ts")).importCommand()],
   ["export", async () => (await import("./commands/import/export-command.ts")).exportCommand()],
@@ -26,7 +27,7 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["estimate", async () => (await import("./commands/jobs/estimate-command.ts")).estimateCommand()],
   ["jobs", async () => (await import("./commands/jobs/job-commands.ts")).jobsCommand()],
   ["job", async () => (await import("./commands/jobs/job-commands.ts")).jobCommand()],
-  ["kill", async () => (await import("./commands/jobs/kill-command.ts")).killCommand()],
+  ["cancel", async () => (await import("./commands/jobs/cancel-command.ts")).cancelCommand()],
   ["pause", async () => (await import("./commands/jobs/job-commands.ts")).pauseOrResumeCommand("pause")],
   ["resume", async () => (await import("./commands/jobs/job-commands.ts")).pauseOrResumeCommand("resume")],
   ["retry", async () => (await import("./commands/jobs/job-commands.ts")).retryCommand()],
@@ -36,6 +37,9 @@ const COMMANDS: readonly (readonly [name: string, make: () => Promise<Command>])
   ["explain", async () => (await import("./commands/explain-command.ts")).explainCommand()],
 ];
 
+/** Further names of commands. The classic interface calls a cancelled job killed. */
+const ALIASES: ReadonlyMap<string, string> = new Map([["kill", "cancel"]]);
+
 /**
  * Builds the program. If `name` is a command, loads only this command, because loading all commands would take half of
  * the time of a short command.
@@ -44,7 +48,8 @@ export async function programWith(name: string | undefined): Promise<Command> {
   const program = bareProgram();
   // The version needs no command, and loading all commands would take most of its time.
   if (name === "--version" || name === "-V") return program;
-  const named = COMMANDS.filter(([known]) => known === name);
+  const wanted = name === undefined ? undefined : (ALIASES.get(name) ?? name);
+  const named = COMMANDS.filter(([known]) => known === wanted);
   for (const [, make] of named.length > 0 ? named : COMMANDS) program.addCommand(await make());
   return program;
 }

@@ -2,11 +2,28 @@ import { type Command, CommanderError } from "commander";
 import { fileFault, pathOf } from "../lib/file/file-fault.ts";
 import { MigrationError } from "../migrate/migration-error.ts";
 import { CommandFailure, EXIT } from "./exit.ts";
+import { coloured, colouredError } from "./output/colours.ts";
 
-/** Makes commander throw instead of exiting. Each command is set, because subcommands do not inherit the setting. */
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride();
-  for (const inner of command.commands) throwInsteadOfExit(inner);
+/** The beginning of every message about a failed command. */
+const prefix = (): string => colouredError("red", "nuthatch:");
+
+/** The narrowest column of descriptions in the help. Commander's 40 leaves the descriptions of a wide option unwrapped. */
+const LEAST_HELP_COLUMNS = 24;
+
+/**
+ * Makes commander throw instead of exiting, begin its messages as all others do, and wrap its help. Each command is
+ * set, because subcommands do not inherit the settings.
+ */
+function configure(command: Command): void {
+  command
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, prefix())) })
+    .configureHelp({
+      ...command.configureHelp(),
+      minWidthToWrap: LEAST_HELP_COLUMNS,
+      styleTitle: (text) => coloured("bold", text),
+    });
+  for (const inner of command.commands) configure(inner);
 }
 
 function exitCodeOf(error: unknown): number {
@@ -16,7 +33,7 @@ function exitCodeOf(error: unknown): number {
 
 /** Runs the command in the arguments of this process. Sets its exit code, and prints why a command failed. */
 export async function runProgram(program: Command): Promise<void> {
-  throwInsteadOfExit(program);
+  configure(program);
   try {
     await program.parseAsync(process.argv);
   } catch (error) {
@@ -24,7 +41,7 @@ export async function runProgram(program: Command): Promise<void> {
     else {
       const path = pathOf(error);
       const message = path === undefined ? "" : `${path}: `;
-      process.stderr.write(`nuthatch: ${message}${fileFault(error)}\n`);
+      process.stderr.write(`${prefix()} ${message}${fileFault(error)}\n`);
       process.exitCode = exitCodeOf(error);
     }
   }

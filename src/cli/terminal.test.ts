@@ -22,7 +22,7 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
     const ended = await typed(BAR, "\x03", "seed", "topp:states", ...SEED, "--wait");
     expect([ended.code, ended.same], ended.shown).toEqual([-2, true]);
     const [, id] = /Job (\d+): seed of/.exec(ended.shown) ?? [];
-    const words = `Job ${id} continues on the server. nuthatch job ${id} --wait waits for it again, nuthatch kill ${id} ends it.`;
+    const words = `Job ${id} continues on the server. nuthatch job ${id} --wait waits for it again, nuthatch cancel ${id} cancels it.`;
     // The progress line has been cleared before.
     expect(ended.shown.endsWith(`\r\x1b[K${words}\r\n`), ended.shown).toBe(true);
     expect((await run(["job", id ?? ""])).stdout).toMatch(/^state: +running$/m);

@@ -90,6 +90,7 @@ export function configurationDocument(configuration: Configuration): Content {
     log: configuration.log,
     compat: configuration.compat,
     serviceInformation: configuration.serviceInformation,
+    inspire: configuration.inspire,
     state: stateDocument(configuration.state),
     cluster: configuration.cluster && clusterDocument(configuration.cluster),
     databases: configuration.databases.map(({ target, ...plain }) => ({ ...plain, url: addressOf(target) })),

@@ -3,7 +3,7 @@ import type { ChangesDatabase } from "../feed/outbox/changes-database.ts";
 import type { GridSet } from "../grid/grid-set.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Layer } from "../layer/layer.ts";
-import type { ServiceInformation } from "../layer/service-information.ts";
+import type { InspireOptions, ServiceInformation } from "../layer/service-information.ts";
 import type { JobOptions } from "../plan/job/job-options.ts";
 import type { PurgeService } from "../purge/purge-service.ts";
 import type { EvictionOptions } from "../quota/configuration/eviction-options.ts";
@@ -63,6 +63,7 @@ export interface Configuration {
   readonly log: LogOptions;
   readonly compat: CompatOptions;
   readonly serviceInformation: ServiceInformation;
+  readonly inspire?: InspireOptions;
   readonly state: StateOptions;
   /** Absent if this server is the only one that uses its database. */
   readonly cluster?: ClusterOptions;

@@ -36,6 +36,21 @@ const MISTAKES: readonly Mistake[] = [
     says: [/gridSets\[0\]\.name: unknown key; did you mean id\?/],
   },
   {
+    mistake: "INSPIRE without metadata, and with texts in its first language",
+    yaml: "inspire:\n  languages: [ger]\n  texts: { ger: { title: a } }\nlayers: []\n",
+    says: [/inspire: expected metadataUrl or temporalReference, or both$/, /inspire\.texts\.ger: expected a language/],
+  },
+  {
+    mistake: "INSPIRE with a two-letter language and a date that does not exist",
+    yaml: "inspire:\n  languages: [de]\n  temporalReference: 2026-02-30\nlayers: []\n",
+    says: [/inspire\.languages\[0\]: expected one of bul, .*got "de"/, /inspire\.temporalReference: expected a date/],
+  },
+  {
+    mistake: "INSPIRE's metadata without the contact that they name",
+    yaml: "inspire:\n  languages: [ger]\n  temporalReference: 2026-02-28\nlayers: []\n",
+    says: [/inspire\.temporalReference: expected serviceInformation\.serviceProvider beside it, with providerName/],
+  },
+  {
     mistake: "a layer with the store of a configuration without stores",
     yaml: layer("store: main"),
     says: [/^f\.yaml:4:12: layers\[0\]\.store: unknown store "main": the configuration has no section stores$/],

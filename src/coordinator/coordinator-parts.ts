@@ -3,6 +3,7 @@ import type { KeptUser } from "../account/user.ts";
 import type { QuotaFile } from "../configuration/keep/geowebcache-quota-file.ts";
 import type { ChangesDatabase } from "../feed/outbox/changes-database.ts";
 import type { OutboxMachine } from "../feed/outbox/outbox-connection.ts";
+import type { TileListsParts } from "../feed/tile-lists/tile-lists.ts";
 import type { Webhook } from "../jobs/job-event.ts";
 import type { Adoption } from "../ledger/counting/adoption.ts";
 import type { LostWrites } from "../ledger/lost-writes.ts";
@@ -56,7 +57,7 @@ export interface CoordinatorParts extends Pick<ServiceParts, "db" | "catalogue" 
   readonly stateLoss?: StateLoss | undefined;
   /** The databases from whose outboxes changes are read. */
   readonly databases: () => readonly ChangesDatabase[];
-  readonly machine: OutboxMachine;
+  readonly machine: OutboxMachine & Pick<TileListsParts, "disk">;
   readonly webhooks: () => readonly Webhook[];
   /** Returns the services that remove copies of tiles downstream. */
   readonly purgeServices: () => readonly PurgeService[];

@@ -109,6 +109,7 @@ function live(
     clearLayer: async () => undefined,
     sweep: async () => undefined,
     expireBefore: () => undefined,
+    outdate: async () => undefined,
     evicted: () => undefined,
     ...rendersParts,
   };

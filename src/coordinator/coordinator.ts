@@ -1,5 +1,7 @@
 import type { Feeds } from "../feed/feeds.ts";
+import type { WatchedFiles } from "../feed/files/watched-files.ts";
 import type { Outboxes } from "../feed/outbox/outboxes.ts";
+import type { TileLists } from "../feed/tile-lists/tile-lists.ts";
 import { type Catalogue, type LayerGridSet, layerNames } from "../layer/catalogue.ts";
 import type { CellUses } from "../ledger/cells/cell-eviction.ts";
 import { Adoption } from "../ledger/counting/adoption.ts";
@@ -28,6 +30,8 @@ interface Lifecycle extends ServiceContext {
   readonly schedules: ScheduleParts;
   readonly feeds: Feeds;
   readonly outboxes: Outboxes;
+  readonly tileLists: TileLists;
+  readonly watchedFiles: WatchedFiles;
   readonly periodicWork: PeriodicWork;
 }
 
@@ -56,8 +60,8 @@ export class Coordinator {
    * Starts the jobs, the schedules, the count of cells that a crash left open, and the reclaiming of truncated tiles.
    */
   start(): void {
-    const { stateLoss, log, catalogue, jobs, schedules, feeds, outboxes, adoption, truncations, deliveries, purges } =
-      this.#parts;
+    const { stateLoss, log, catalogue, jobs, schedules, feeds, outboxes, tileLists } = this.#parts;
+    const { watchedFiles, adoption, truncations, deliveries, purges } = this.#parts;
     if (stateLoss !== undefined) reportLoss(stateLoss, log);
     deliveries.reconfigured();
     purges.reconfigured();
@@ -66,6 +70,8 @@ export class Coordinator {
     schedules.scheduler.start();
     feeds.start();
     outboxes.start();
+    tileLists.start();
+    watchedFiles.start();
     this.#recountAfterLostWrites();
     truncations.reclaim.sweep();
     this.services.quota.start();
@@ -131,7 +137,7 @@ export class Coordinator {
    * @param only the layers that may have changed; absent for all
    */
   async reconfigured(changed: readonly LayerGridSet[], only?: Catalogue): Promise<number> {
-    const { catalogue, jobs, feeds, outboxes, adoption, truncations, deliveries, purges } = this.#parts;
+    const { catalogue, jobs, feeds, outboxes, tileLists, adoption, truncations, deliveries, purges } = this.#parts;
     const names = only && new Set(layerNames(only));
     const fault = await this.truncateMoved(changed, only);
     for (const layer of await truncations.layerStores.reconfigured(names)) adoption.countAgain(layer);
@@ -146,6 +152,7 @@ export class Coordinator {
     adoption.start(adoptedLayers(only ?? catalogue()));
     feeds.reconfigured();
     outboxes.reconfigured();
+    tileLists.reconfigured();
     if (fault !== undefined) throw fault;
     return aborted;
   }
@@ -175,9 +182,11 @@ export class Coordinator {
 
   /** Stops the jobs and all background work. Users' writes are still accounted for until `close`. */
   async stop(graceMs: number): Promise<void> {
-    const { quota, jobs, schedules, feeds, outboxes, adoption, truncations } = this.#parts;
+    const { quota, jobs, schedules, feeds, outboxes, tileLists, watchedFiles, adoption, truncations } = this.#parts;
     await feeds.close();
     await outboxes.close();
+    await tileLists.close();
+    await watchedFiles.close();
     await schedules.scheduler.close();
     await quota.enforcer.close();
     await adoption.close();
@@ -234,9 +243,9 @@ export function buildCoordinator(parts: CoordinatorParts): Coordinator {
   });
   const userWrites = buildUserWrites(context, quota);
   const serviceContext = { ...jobContext, jobs, userWrites };
-  const { services, schedules, feeds, outboxes } = buildServices(serviceContext);
+  const { services, schedules, feeds, outboxes, tileLists, watchedFiles } = buildServices(serviceContext);
   const periodicWork = new PeriodicWork(serviceContext);
   periodicWork.start();
-  const lifecycle = { ...serviceContext, schedules, feeds, outboxes, periodicWork };
+  const lifecycle = { ...serviceContext, schedules, feeds, outboxes, tileLists, watchedFiles, periodicWork };
   return new Coordinator(lifecycle, closing, services, userWrites);
 }

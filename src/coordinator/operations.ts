@@ -83,6 +83,7 @@ export const OPERATIONS = {
   exports: { exportTiles: UNTIL },
   imports: { importTiles: CALL },
   purges: { purges: CALL },
+  changes: { changeSources: CALL },
   copies: { copyStore: CALL, storeCopies: CALL, cancelStoreCopy: CALL },
   activity: { recordActivity: CALL, activity: CALL },
   sessions: { openSession: CALL, session: CALL, isSession: CALL, closeSession: CALL },

@@ -133,7 +133,9 @@ export class Feeds {
   async #submit({ layer, source }: Polled, polygons: readonly Polygon[], also: () => void): Promise<readonly number[]> {
     const planned = polygons.length === 0 ? undefined : planUpdate(polygons, source, layer, this.#parts.options());
     if (planned?.ok === false) throw new Error(refusalMessage(planned.error));
-    return submitUpdate(planned?.value ?? [], this.#parts, also);
+    const submitted = await submitUpdate(planned?.value ?? [], this.#parts, also);
+    if (!submitted.ok) throw new Error(refusalMessage(submitted.error));
+    return submitted.value;
   }
 
   /** Deletes the records of feeds that are no longer configured. */

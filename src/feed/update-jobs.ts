@@ -1,6 +1,7 @@
 import type { JobRunner } from "../jobs/job-runner.ts";
 import type { StateWriter } from "../ledger/state-writer.ts";
-import { refusalMessage } from "../lib/refusal.ts";
+import type { Refusal } from "../lib/refusal.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { countPlanned } from "../plan/count-planned.ts";
 import type { JobCounter } from "../plan/job/job-counter.ts";
 import type { JobRequest } from "../plan/job/job-request.ts";
@@ -16,21 +17,21 @@ export interface UpdateJobsParts {
 /**
  * Makes the planned jobs of a change of the data, all in one transaction. Returns their ids.
  * @param also writes in the same transaction, also if there are no jobs
- * @throws Error if a job is refused, and a StateError while the state database is unavailable
+ * @throws StateError while the state database is unavailable
  */
 export async function submitUpdate(
   requests: readonly JobRequest[],
   { counter, runner, windows, state }: UpdateJobsParts,
   also: () => void = () => undefined,
-): Promise<readonly number[]> {
+): Promise<Result<readonly number[], Refusal>> {
   if (requests.length === 0) {
     state.write(also);
-    return [];
+    return ok([]);
   }
   const counted = await countPlanned({ requests, empty: "left out" }, counter);
-  if (!counted.ok) throw new Error(refusalMessage(counted.error));
+  if (!counted.ok) return counted;
   const made = counted.value.jobs.map((job) =>
     windows.begun({ ...job, origin: { by: null }, retryOf: null, schedule: null }),
   );
-  return runner.submitAll(made, also).jobIds;
+  return ok(runner.submitAll(made, also).jobIds);
 }

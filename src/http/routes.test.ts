@@ -106,6 +106,7 @@ const NEEDS: Readonly<Record<string, Readonly<Record<string, Need>> | "public">>
   "/api/v1/upstreams": { GET: "read" },
   "/api/v1/upstreams/1": { GET: "read" },
   "/api/v1/upstreams/1/probe": { POST: "operate" },
+  "/api/v1/changes": { GET: "read" },
   "/api/v1/purges": { GET: "read" },
   "/api/v1/activity": { GET: "read" },
   "/api/v1/coverage": { GET: "read" },

@@ -19,6 +19,9 @@ const digest = (text: string): string => hash("sha256", text, "hex").slice(0, DI
 /** Returns the tag of all tiles of a layer. It depends on the name only, so it is the same on all nodes. */
 export const layerTag = (layer: LayerName): string => `l-${digest(layer)}`;
 
+/** Returns the tag of all maps of any extent that show a layer. */
+export const mapTag = (layer: LayerName): string => `m-${digest(layer)}`;
+
 /** Returns the tag of a cell of a layer in all formats and parameters. */
 export const areaTag = (layer: LayerName, gridSet: GridSetName, cell: CellIndex): string =>
   `a-${digest(`${layer}\n${gridSet}\n${cellPath(cell)}`)}`;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -269,6 +269,74 @@ test("after a reboot, cells written in the last two minutes are counted again, a
     false,
     true,
   ]);
+});
+
+/** Stores tiles 0 to `count` of a row, and returns their files, which a loss of power may bring back. */
+async function storedFiles({ db, store, ledger }: ReturnType<typeof open>, count: number): Promise<() => void> {
+  const rect = { z: Z, minX: 0, minY: 0, maxX: count - 1, maxY: 0 };
+  const cells = ledger.writers.open(tileSet, rect);
+  if (cells.mustCommit) db.transaction(() => ledger.writeMarks());
+  // The end of a PNG: the tile is not cut off.
+  const bytes = Buffer.from("0000000049454e44ae426082", "hex");
+  for (let x = 0; x < count; x++) {
+    await store.put({ tileSet, x, y: 0, z: Z }, bytes, ...unconditionally);
+    ledger.writers.wrote(tileSet, { x, y: 0, z: Z, bytes: bytes.length, replaced: undefined });
+  }
+  ledger.writers.close(cells);
+  clock.pass(2_000);
+  ledger.flush();
+  const tiles = join(directory, "tiles");
+  const copy = join(directory, "copy");
+  cpSync(tiles, copy, { recursive: true });
+  return () => cpSync(copy, tiles, { recursive: true });
+}
+
+/** Evicts every cell. */
+function evictAll(ledger: Ledger): void {
+  const walk = ledger.eviction.coldest({ order: "LRU", ofLayer: () => true, keep: () => "none", colderThan: Infinity });
+  for (let cell = atOnce(walk.next()); cell !== undefined; cell = atOnce(walk.next())) ledger.eviction.evict([cell]);
+  clock.pass(2_000);
+  ledger.flush();
+}
+
+test("a level that was evicted keeps its marks over a start, for the tiles that a loss of power brings back", async () => {
+  const at = open(directory, "state.db");
+  const loseRemovals = await storedFiles(at, 3);
+  evictAll(at.ledger);
+  rmSync(join(directory, "tiles", "a"), { recursive: true });
+  at.db.close();
+  // The level is gone, as after the removal of its directories.
+  open(directory, "state.db").db.close();
+  loseRemovals();
+  const db = openTestDatabase(join(directory, "state.db"));
+  db.createTables([ledgerTables]);
+  const ledger = new Ledger({ db, store: at.store, boot: "another boot", clock });
+  while (ledger.doubted.countSome(1000));
+  expect(total(ledger).tiles).toBe(3n);
+  db.close();
+});
+
+test("a kill before the cells of the last boot are counted leaves them to the next start", async () => {
+  const at = open(directory, "state.db");
+  const loseRemovals = await storedFiles(at, 3);
+  evictAll(at.ledger);
+  at.db.close();
+  loseRemovals();
+  const startedAgain = (count: boolean): bigint => {
+    const db = openTestDatabase(join(directory, "state.db"));
+    db.createTables([ledgerTables]);
+    const ledger = new Ledger({ db, store: at.store, boot: "another boot", clock });
+    const left = ledger.recalled.length;
+    while (count && ledger.doubted.countSome(1000));
+    if (count) ledger.flush();
+    const { tiles } = total(ledger);
+    db.close();
+    return left === 0 ? -1n : tiles;
+  };
+  expect(startedAgain(false), "killed before anything was written").toBe(0n);
+  expect(startedAgain(true)).toBe(3n);
+  clock.pass(2_000);
+  expect(startedAgain(true), "a start after the boot was recorded recalls active marks only").toBe(3n);
 });
 
 test("a truncation of levels changes as many rows for many blocks as for few, and the rest is reclaimed in slices", async () => {

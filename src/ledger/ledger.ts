@@ -54,6 +54,8 @@ export class Ledger {
   /** The size of the blocks of the store's disk, in bytes. */
   readonly #blockBytes: number;
   #hasOtherBlocks: boolean;
+  /** The boot to record when the last cell of the boot before has been counted. Undefined: it is recorded. */
+  #newBoot: string | undefined;
   /** The cells that the last process had marked. */
   readonly #recalled: TileSetRect[] = [];
   #beforeMarksEnd: () => void = () => {};
@@ -68,13 +70,17 @@ export class Ledger {
     this.eviction = new CellEviction(internals, this.writers);
     const { db, boot, store } = parts;
     const last = db.prepare("SELECT boot, block_bytes FROM ledger_boot").get();
-    this.#recall(last !== undefined && (boot === undefined || text(last, "boot") !== boot));
+    const lastBoot = last && text(last, "boot");
+    this.#recall(lastBoot !== undefined && (boot === undefined || lastBoot !== boot));
+    const isCounted = !internals.doubted.hasRebooted;
+    if (!isCounted) this.#newBoot = boot ?? "";
     this.#blockBytes = store.allocated(1);
     const counted = last === undefined ? this.#blockBytes : int(last, "block_bytes");
     this.#hasOtherBlocks = counted !== this.#blockBytes;
     db.transaction(() => {
       db.exec("DELETE FROM ledger_boot");
-      insert(db, "ledger_boot", { boot: boot ?? "", block_bytes: counted });
+      // After a kill before the cells of the last boot are counted, the next start has to count them.
+      insert(db, "ledger_boot", { boot: (isCounted ? boot : lastBoot) ?? "", block_bytes: counted });
     });
   }
 
@@ -102,8 +108,11 @@ export class Ledger {
       const block = this.#in.blocks.at(at);
       for (const cell of cells) {
         block.known[cell] = 0;
-        this.#in.marks.restore(block, cell);
-        if (rebooted) this.#in.doubted.wasCutOff(block, cell);
+        if (rebooted) {
+          // The mark may have ended long ago, and must last until the cell is counted.
+          this.#in.marks.mark(block, cell);
+          this.#in.doubted.wasCutOff(block, cell);
+        } else this.#in.marks.restore(block, cell);
         this.#recalled.push({ tileSet, rect: block.cellRect(cell) });
       }
       this.#in.blocks.changed(block);
@@ -280,6 +289,18 @@ export class Ledger {
     this.#in.blocks.write();
     this.#in.tileSets.sums.write();
     this.#in.marks.endIdle();
+    this.#recordBoot();
+  }
+
+  #recordBoot(): void {
+    const boot = this.#newBoot;
+    if (boot === undefined || this.#in.doubted.hasRebooted) return;
+    const { db } = this.#in;
+    db.onRollback(() => {
+      this.#newBoot = boot;
+    });
+    db.prepare("UPDATE ledger_boot SET boot = ?").run(boot);
+    this.#newBoot = undefined;
   }
 
   /** Returns the zooms of tile sets that `writeZoom` must write. */

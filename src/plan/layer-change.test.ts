@@ -6,7 +6,7 @@ import { indexOf } from "../grid/selection.ts";
 import { countSelectedAtOnce, isSelected } from "../grid/tile-selection.ts";
 import { gridSubset } from "../layer/grid-subset.ts";
 import type { JobRequest } from "./job/job-request.ts";
-import { LayerChange } from "./layer-change.ts";
+import { LayerChange, planRemoval, planRenewal } from "./layer-change.ts";
 
 const WEB = gridSetNamed("EPSG:900913");
 const ROADS = layerNamed("roads", {
@@ -14,10 +14,17 @@ const ROADS = layerNamed("roads", {
   formats: [formatNamed("image/png"), formatNamed("image/jpeg")],
 });
 
-function jobsOf(change: LayerChange, operation: "truncate" | "seed" = "truncate"): readonly JobRequest[] {
-  const planned = change.plan(operation, JOB_OPTIONS);
-  if (!planned.ok) throw new Error(JSON.stringify(planned.error));
-  return planned.value;
+/** The truncates of a change, each followed by its seeds or reseeds. */
+function jobsOf(change: LayerChange, renewal?: "seed" | "reseed"): readonly JobRequest[] {
+  return change.places().flatMap((places) =>
+    [
+      planRemoval(places, ROADS, JOB_OPTIONS),
+      ...(renewal === undefined ? [] : [planRenewal(renewal, places, 7, ROADS, JOB_OPTIONS)]),
+    ].flatMap((planned) => {
+      if (!planned.ok) throw new Error(JSON.stringify(planned.error));
+      return planned.value;
+    }),
+  );
 }
 
 /** The number of selected tiles of a level. */
@@ -95,11 +102,13 @@ test("a box over the date line touches both ends of the map", () => {
   ]);
 });
 
-test("20,000 boxes are collapsed to cells, and no box is forgotten", () => {
+test("6,000 boxes are collapsed to cells, and no box is forgotten", () => {
   const change = new LayerChange(ROADS);
-  const columns = Array.from({ length: 20_000 }, (_, i) => [(i * 7919) % 2 ** 14, (i * 104_729) % 2 ** 14] as const);
+  const columns = Array.from({ length: 6_000 }, (_, i) => [(i * 7919) % 2 ** 14, (i * 104_729) % 2 ** 14] as const);
   for (const [column, row] of columns) change.addBox(inside(tile(14, column, row)), 3857, "touches");
-  const [web] = jobsOf(change);
+  const [places] = change.places();
+  const planned = places && planRenewal("seed", places, 7, ROADS, JOB_OPTIONS);
+  const web = planned?.ok === true ? planned.value[0] : undefined;
   if (web?.selection?.kind !== "rects") throw new Error("expected rectangles");
   expect(web.selection.rects.length / 5).toBeLessThanOrEqual(4_096 * WEB.matrices.length);
   const index = indexOf(web.selection);
@@ -124,4 +133,5 @@ test("a change of all data is one truncate of each grid set, and seeds follow it
     ["seed", "image/png"],
     ["seed", "image/jpeg"],
   ]);
+  expect(jobsOf(box, "reseed")[1]).toMatchObject({ type: "reseed", olderThanMs: 7, afterChange: true });
 });

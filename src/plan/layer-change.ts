@@ -20,7 +20,6 @@ import { limitOf } from "../grid/selection.ts";
 import { coverageAt, type GridSubset } from "../layer/grid-subset.ts";
 import type { Layer } from "../layer/layer.ts";
 import { storesLevel } from "../layer/stored-levels.ts";
-import type { ChangeOperation } from "../layer/update-source.ts";
 import type { Refusal } from "../lib/refusal.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { JobOptions } from "./job/job-options.ts";
@@ -28,10 +27,12 @@ import type { JobRequest } from "./job/job-request.ts";
 import { inFormat, planSeed } from "./plan-job.ts";
 import { areaLevel } from "./plan-selection.ts";
 import type { JobType } from "./seed-request.ts";
-import { type BoxEdge, TouchedTiles } from "./touched-tiles.ts";
+import { type BoxEdge, collapsed, TouchedTiles } from "./touched-tiles.ts";
 
-/** The most rectangles of one level of one grid set. A rectangle takes some 300 bytes while it is collected. */
-const MOST_RECTS = 4_096;
+/** The most rectangles of one level of one grid set. A rectangle takes some 40 bytes while it is collected. */
+const MOST_RECTS = 16_384;
+/** The most rectangles of one level of a job. */
+const MOST_RECTS_OF_JOB = 4_096;
 /** The points along an edge of a box whose images are straight enough, and of any other box. */
 const FEW = 2;
 const MANY = 16;
@@ -44,15 +45,19 @@ interface ChangedSubset {
   tiles: TouchedTiles | "all";
 }
 
-/** The changes of a layer's data that one job for each grid set handles. Takes constant memory. */
+/** The places of a change. `rects`: undefined for all tiles of the subset. */
+export interface ChangedPlaces {
+  readonly subset: GridSubset;
+  readonly rects: readonly TileRect[] | undefined;
+}
+
+/** Collects changes of a layer's data. Takes constant memory. */
 export class LayerChange {
-  readonly #layer: Layer;
   readonly #subsets: readonly ChangedSubset[];
   readonly #conversions = new Map<string, Transform | undefined>();
   #isWhole = false;
 
   constructor(layer: Layer) {
-    this.#layer = layer;
     this.#subsets = layer.gridSubsets.map((subset) => ({
       subset,
       tiles: new TouchedTiles(levelsOf(subset), MOST_RECTS),
@@ -94,48 +99,69 @@ export class LayerChange {
     return this.#conversions.get(key);
   }
 
-  /** Plans the jobs of the change: truncates of all parameters, then seeds of the default parameters. Pure. */
-  plan(operation: ChangeOperation, options: JobOptions): Result<readonly JobRequest[], Refusal> {
-    const jobs: JobRequest[] = [];
-    for (const { subset, tiles } of this.#subsets) {
-      const rects = this.#isWhole || tiles === "all" ? undefined : tiles.rects();
-      if (rects?.length === 0) continue;
-      const planned = this.#planSubset(subset, rects, operation, options);
-      if (!planned.ok) return planned;
-      jobs.push(...planned.value);
-    }
-    return ok(jobs);
+  /** Returns the places of the change, by grid set. */
+  places(): readonly ChangedPlaces[] {
+    return this.#subsets.flatMap(({ subset, tiles }): ChangedPlaces[] => {
+      if (this.#isWhole || tiles === "all") return [{ subset, rects: undefined }];
+      const rects = tiles.rects();
+      return rects.length === 0 ? [] : [{ subset, rects }];
+    });
   }
+}
 
-  /** @param rects undefined: all tiles of the subset */
-  #planSubset(
-    subset: GridSubset,
-    rects: readonly TileRect[] | undefined,
-    operation: ChangeOperation,
-    options: JobOptions,
-  ): Result<readonly JobRequest[], Refusal> {
-    const limited = (type: JobType): Result<JobRequest, Refusal> => {
-      const request = { type, gridSet: subset.gridSet.id, parameters: new Map<string, string>(), threadCount: 1 };
-      const planned = planSeed(request, this.#layer, options);
-      return planned.ok && rects !== undefined ? ok(inRects(planned.value, rects, subset)) : planned;
-    };
-    const truncate = limited("truncate");
-    if (!truncate.ok) return truncate;
-    const jobs: JobRequest[] = [{ ...truncate.value, parameters: null, parametersId: null }];
-    const isStored = ({ z }: TileRect): boolean => storesLevel(this.#layer, subset, z);
-    const seeded = truncate.value.ranges.flatMap((range) => range.rects).filter(isStored);
-    if (operation === "truncate" || seeded.length === 0) return ok(jobs);
-    const first = limited("seed");
-    if (!first.ok) return first;
-    const stored = { ...first.value, ...spanOf(seeded), ranges: [{ gridSet: subset.gridSet.id, rects: seeded }] };
-    for (const { mimeType } of this.#layer.formats) {
-      // The jobs share the ranges and the selection.
-      const seed = inFormat(stored, { type: "seed", format: mimeType }, this.#layer);
-      if (!seed.ok) return seed;
-      jobs.push(seed.value);
-    }
-    return ok(jobs);
+/** Returns the request of a job in the places of a change. */
+function planIn(
+  type: JobType,
+  { subset, rects }: ChangedPlaces,
+  layer: Layer,
+  options: JobOptions,
+): Result<JobRequest, Refusal> {
+  const request = { type, gridSet: subset.gridSet.id, parameters: new Map<string, string>(), threadCount: 1 };
+  const planned = planSeed(request, layer, options);
+  return planned.ok && rects !== undefined ? ok(inRects(planned.value, rects, subset)) : planned;
+}
+
+/** Plans the truncate of all formats and parameters in the places of a change. Pure. */
+export function planRemoval(
+  places: ChangedPlaces,
+  layer: Layer,
+  options: JobOptions,
+): Result<readonly JobRequest[], Refusal> {
+  const truncate = planIn("truncate", places, layer, options);
+  return truncate.ok ? ok([{ ...truncate.value, parameters: null, parametersId: null }]) : truncate;
+}
+
+/**
+ * Plans the seeds or reseeds of the default parameters, in all formats, after a change. Pure.
+ * @param changedMs the time of the change, ms since 1970: a reseed leaves the tiles that were rendered since
+ */
+export function planRenewal(
+  type: Exclude<JobType, "truncate">,
+  places: ChangedPlaces,
+  changedMs: number,
+  layer: Layer,
+  options: JobOptions,
+): Result<readonly JobRequest[], Refusal> {
+  const { subset, rects } = places;
+  const few = rects === undefined ? places : { subset, rects: collapsed(rects, levelsOf(subset), MOST_RECTS_OF_JOB) };
+  const first = planIn(type, few, layer, options);
+  if (!first.ok) return first;
+  const stored = first.value.ranges.flatMap((range) => range.rects).filter(({ z }) => storesLevel(layer, subset, z));
+  if (stored.length === 0) return ok([]);
+  const limited = {
+    ...first.value,
+    ...spanOf(stored),
+    ranges: [{ gridSet: subset.gridSet.id, rects: stored }],
+    ...(type === "reseed" ? ({ olderThanMs: changedMs, afterChange: true } as const) : {}),
+  };
+  const jobs: JobRequest[] = [];
+  for (const { mimeType } of layer.formats) {
+    // The jobs share the ranges and the selection.
+    const job = inFormat(limited, { type, format: mimeType }, layer);
+    if (!job.ok) return job;
+    jobs.push(job.value);
   }
+  return ok(jobs);
 }
 
 const levelsOf = (subset: GridSubset) =>

@@ -1,6 +1,6 @@
 import type { AreaLevel } from "../grid/area.ts";
 import { intersectionOf } from "../grid/extent.ts";
-import { asTileRect, type Extent, type TileRect } from "../grid/grid-set.ts";
+import { asTileRect, type Extent, type TileRect, type Zoom } from "../grid/grid-set.ts";
 import { CELL_SHIFT } from "../layer/cells.ts";
 
 /** A level, and the tiles of it that a layer offers. */
@@ -16,15 +16,27 @@ const EDGE = 1e-6;
 /** Column and row of a cell with smaller numbers are one exact number. */
 const MOST_IN_KEY = 2 ** 26;
 
-/** The rectangles of a level, in whole cells of 2^`bits` tiles a side. */
+/**
+ * The rectangles of a level, in whole cells of 2^`bits` tiles a side. Most boxes have the size of many others, so the
+ * rectangles are grouped by size, and a rectangle is one number: it takes some 40 bytes.
+ */
 interface Found {
   readonly level: TouchedLevel;
   bits: number;
-  /** Rectangles of one cell: column * 2^26 + row of the cell. Most boxes are small, and a number takes little memory. */
-  readonly cells: Set<number>;
-  /** The other rectangles, by their text. */
-  readonly wide: Map<string, TileRect>;
+  /** The number of rectangles. */
+  count: number;
+  /** Rectangles by size: (columns - 1) * 2^26 + rows - 1. Each is column * 2^26 + row of its lower left cell. */
+  readonly sizes: Map<number, Set<number>>;
 }
+
+function foundIn(level: TouchedLevel): Found {
+  const found: Found = { level, bits: 0, count: 0, sizes: new Map() };
+  const last = Math.max(level.coverage.maxX, level.coverage.maxY);
+  while (last / 2 ** found.bits >= MOST_IN_KEY) found.bits = coarser(found.bits);
+  return found;
+}
+
+const coarser = (bits: number): number => (bits === 0 ? CELL_SHIFT : bits + 1);
 
 /**
  * Collects the tiles that boxes touch, in constant memory. A level has at most `most` rectangles. A level that gets
@@ -37,7 +49,7 @@ export class TouchedTiles {
 
   constructor(levels: readonly TouchedLevel[], most: number) {
     this.#most = most;
-    this.#found = levels.map((level) => ({ level, bits: 0, cells: new Set(), wide: new Map() }));
+    this.#found = levels.map(foundIn);
   }
 
   /** Adds a box, in units of the grid set's CRS. */
@@ -51,7 +63,7 @@ export class TouchedTiles {
       const maxY = Math.min(coverage.maxY, Math.floor((box.maxY - y) / height + margin));
       if (minX > maxX || minY > maxY) continue;
       put(found, minX, minY, maxX, maxY);
-      while (found.cells.size + found.wide.size > this.#most) collapse(found);
+      while (found.count > this.#most) collapse(found);
     }
   }
 
@@ -61,34 +73,61 @@ export class TouchedTiles {
   }
 }
 
+/** Returns rectangles that contain the given ones, at most `most` of each level. */
+export function collapsed(
+  rects: readonly TileRect[],
+  levels: readonly TouchedLevel[],
+  most: number,
+): readonly TileRect[] {
+  const byLevel = new Map<Zoom, TileRect[]>();
+  for (const rect of rects) {
+    const own = byLevel.get(rect.z) ?? [];
+    byLevel.set(rect.z, own);
+    own.push(rect);
+  }
+  return levels.flatMap((level) => {
+    const own = byLevel.get(level.z) ?? [];
+    if (own.length <= most) return own;
+    const found = foundIn(level);
+    for (const { minX, minY, maxX, maxY } of own) {
+      put(found, minX, minY, maxX, maxY);
+      while (found.count > most) collapse(found);
+    }
+    return rectsOf(found);
+  });
+}
+
 function put(found: Found, minX: number, minY: number, maxX: number, maxY: number): void {
   const side = 2 ** found.bits;
   const [left, bottom] = [Math.floor(minX / side), Math.floor(minY / side)];
-  const [right, top] = [Math.floor(maxX / side), Math.floor(maxY / side)];
-  if (left === right && bottom === top && left < MOST_IN_KEY && bottom < MOST_IN_KEY)
-    found.cells.add(left * MOST_IN_KEY + bottom);
-  else
-    found.wide.set(
-      `${left} ${bottom} ${right} ${top}`,
-      inCoverage(found, left * side, bottom * side, (right + 1) * side - 1, (top + 1) * side - 1),
-    );
+  const size = (Math.floor(maxX / side) - left) * MOST_IN_KEY + (Math.floor(maxY / side) - bottom);
+  let places = found.sizes.get(size);
+  if (places === undefined) {
+    places = new Set();
+    found.sizes.set(size, places);
+  }
+  const before = places.size;
+  places.add(left * MOST_IN_KEY + bottom);
+  found.count += places.size - before;
 }
 
 function collapse(found: Found): void {
   const before = rectsOf(found);
-  found.bits = found.bits === 0 ? CELL_SHIFT : found.bits + 1;
-  found.cells.clear();
-  found.wide.clear();
+  found.bits = coarser(found.bits);
+  found.count = 0;
+  found.sizes.clear();
   for (const { minX, minY, maxX, maxY } of before) put(found, minX, minY, maxX, maxY);
 }
 
 function rectsOf(found: Found): readonly TileRect[] {
   const side = 2 ** found.bits;
-  const ofCells = Array.from(found.cells, (key) => {
-    const [minX, minY] = [Math.floor(key / MOST_IN_KEY) * side, (key % MOST_IN_KEY) * side];
-    return inCoverage(found, minX, minY, minX + side - 1, minY + side - 1);
+  return [...found.sizes].flatMap(([size, places]) => {
+    const [columns, rows] = [Math.floor(size / MOST_IN_KEY) + 1, (size % MOST_IN_KEY) + 1];
+    return Array.from(places, (place) => {
+      const [minX, minY] = [Math.floor(place / MOST_IN_KEY) * side, (place % MOST_IN_KEY) * side];
+      return inCoverage(found, minX, minY, minX + columns * side - 1, minY + rows * side - 1);
+    });
   });
-  return [...ofCells, ...found.wide.values()];
 }
 
 /** Returns the part of a rectangle that the layer offers. */

@@ -1,6 +1,6 @@
 import { asLayerName, type LayerName } from "../layer/tile-set.ts";
 import { type Database, int, type Row, text } from "../state/database.ts";
-import { insert } from "../state/statements.ts";
+import { insert, upsert } from "../state/statements.ts";
 import type { Tables } from "../state/tables.ts";
 import type { PurgeMode } from "./purge-service.ts";
 
@@ -10,9 +10,9 @@ export const purgeTables: Tables = `
     first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL);
   CREATE INDEX purge_service ON purge (service, layer);
   CREATE TABLE purge_count (service TEXT PRIMARY KEY, sent INTEGER NOT NULL, failed INTEGER NOT NULL);
-  CREATE TABLE purge_layer (layer TEXT PRIMARY KEY);`;
+  CREATE TABLE purge_layer (layer TEXT PRIMARY KEY, served TEXT NOT NULL);`;
 
-/** The tags that a service has not removed yet, of one or more changes of a layer. */
+/** The tags or addresses that a service has not removed yet, of one or more changes of a layer. */
 export interface Purge {
   readonly number: number;
   readonly layer: LayerName;
@@ -38,20 +38,24 @@ export class PurgeOutbox {
   }
 
   /**
-   * Adds the tags of a change of a layer. If more than `most` tags of the layer wait, replaces them by the tag of the
-   * layer.
+   * Adds the tags, or the addresses, of a change of a layer. If more than `most` of the layer wait, replaces them by
+   * those of the layer.
    */
   add(
     service: string,
     change: Omit<Purge, "number">,
-    { most, layerTag, nowMs }: { readonly most: number; readonly layerTag: string; readonly nowMs: number },
+    {
+      most,
+      layerKeys,
+      nowMs,
+    }: { readonly most: number; readonly layerKeys: () => readonly string[]; readonly nowMs: number },
   ): void {
     const { layer, mode, tags } = change;
     const waiting = this.#sum(service, layer);
     const isOver = waiting.tags + tags.length > most;
     if (isOver && waiting.rows > 0)
       this.#db.prepare("DELETE FROM purge WHERE service = ? AND layer = ?").run(service, layer);
-    const kept = isOver ? [layerTag] : tags;
+    const kept = isOver ? layerKeys() : tags;
     insert(this.#db, "purge", {
       service,
       layer,
@@ -156,18 +160,28 @@ export class PurgeOutbox {
     return this.#db.prepare(`DELETE FROM purge${others}`).run(...services).changes > 0;
   }
 
-  /** Records the present layers. Returns those that were recorded before and are gone. */
-  replaceLayers(present: ReadonlySet<string>): readonly LayerName[] {
-    const before = new Set(
+  /**
+   * Records the present layers. Returns those that were recorded before and are gone, or whose copies are outdated.
+   * @param present by layer, a text of what it serves
+   */
+  replaceLayers(
+    present: ReadonlyMap<LayerName, string>,
+    areOutdated: (before: string, now: string) => boolean,
+  ): readonly LayerName[] {
+    const before = new Map(
       this.#db
-        .prepare("SELECT layer FROM purge_layer")
+        .prepare("SELECT layer, served FROM purge_layer")
         .all()
-        .map((row) => text(row, "layer")),
+        .map((row) => [asLayerName(text(row, "layer")), text(row, "served")]),
     );
-    const gone = [...before].filter((layer) => !present.has(layer));
-    for (const layer of gone) this.#db.prepare("DELETE FROM purge_layer WHERE layer = ?").run(layer);
-    const added = [...present].filter((layer) => !before.has(layer));
-    for (const layer of added) insert(this.#db, "purge_layer", { layer });
-    return gone.map(asLayerName);
+    const outdated: LayerName[] = [];
+    for (const [layer, served] of before) {
+      const now = present.get(layer);
+      if (now === undefined) this.#db.prepare("DELETE FROM purge_layer WHERE layer = ?").run(layer);
+      if (now === undefined || (now !== served && areOutdated(served, now))) outdated.push(layer);
+    }
+    for (const [layer, served] of present)
+      if (before.get(layer) !== served) upsert(this.#db, "purge_layer", ["layer"], { layer, served });
+    return outdated;
   }
 }

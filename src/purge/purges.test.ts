@@ -2,16 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { layerNamed } from "../../test/support/layer.ts";
-import { ManualClock } from "../../test/support/manual-clock.ts";
 import { openTestDatabase } from "../../test/support/postgres/test-database.ts";
-import { evenRandom } from "../../test/support/random.ts";
+import { purgeLife, edgeService as service, settled } from "../../test/support/purge-life.ts";
 import { areaTag, cellTag, layerTag } from "../layer/cache-tags.ts";
-import { catalogueOf } from "../layer/catalogue.ts";
 import type { Database } from "../state/database.ts";
-import { PurgeOutbox, purgeTables } from "./purge-outbox.ts";
+import { purgeTables } from "./purge-outbox.ts";
 import type { PurgeService } from "./purge-service.ts";
-import { Purges } from "./purges.ts";
 
 let directory: string;
 let db: Database;
@@ -25,62 +21,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const service = (more: Partial<PurgeService> = {}): PurgeService => ({
-  id: "edge",
-  type: "http",
-  method: "POST",
-  url: "http://edge.test/token",
-  headers: {},
-  separator: " ",
-  keysPerRequest: 3,
-  ratePerSecond: 10,
-  ...(more as object),
-});
-const settled = async () => {
-  for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve));
-};
-
-/** Purges to services that are a function, which returns the text of a failure, or undefined. */
-function life(
-  answer: () => string | undefined = () => undefined,
-  services: readonly PurgeService[] = [service()],
-  layers: readonly string[] = ["a", "b"],
-) {
-  const clock = new ManualClock(1_000_000);
-  const sent: { readonly to: string; readonly keys: readonly string[]; readonly mode: string; readonly ms: number }[] =
-    [];
-  const logged: string[] = [];
-  const log = (sentence: string, fields?: object) => void logged.push(`${sentence} ${JSON.stringify(fields)}`);
-  const purges = new Purges({
-    outbox: new PurgeOutbox(db),
-    services: () => services,
-    catalogue: () => catalogueOf(layers.map((name) => layerNamed(name, {}))),
-    post: {
-      async send({ id }, keys, mode) {
-        sent.push({ to: id, keys, mode, ms: clock.monotonicNow() });
-        return answer();
-      },
-      async [Symbol.asyncDispose]() {},
-    },
-    isIncomplete: () => false,
-    db,
-    state: { fault: (error) => log(String(error)) },
-    clock,
-    random: evenRandom,
-    log: { info: log, warn: log, error: log },
-  });
-  /** Lets time pass in steps. Returns after the requests that became due have been answered. */
-  const pass = async (ms: number, stepMs = 50) => {
-    for (let left = ms; left > 0; left -= stepMs) {
-      clock.pass(Math.min(stepMs, left));
-      purges.tick();
-      await settled();
-    }
-  };
-  const changed = (layer: string, mode: "hard" | "soft" = "hard") =>
-    db.transaction(() => purges.layerChanged(layer, mode));
-  return { purges, clock, sent, logged, pass, changed };
-}
+const life = (answer?: () => string | undefined, services?: readonly PurgeService[], layers?: readonly string[]) =>
+  purgeLife(db, { answer, services, layers });
 const rect = (z: number, minX: number, minY: number, maxX: number, maxY: number) => ({ z, minX, minY, maxX, maxY });
 const area = (...rects: readonly ReturnType<typeof rect>[]) => [{ gridSet: "EPSG:4326", rects }];
 
@@ -208,7 +150,7 @@ test("tiles that were replaced are purged by the cells of their tile sets, once 
   const at = life();
   const tileSet = { layer: "a", gridSet: "EPSG:4326", format: "image/png", parametersId: "" };
   const cell = { z: 3, column: 1, row: 0 };
-  for (let n = 0; n < 5; n++) at.purges.replaced(tileSet, cell);
+  for (let n = 0; n < 5; n++) at.purges.replaced(tileSet, rect(3, 16 + n, n, 16 + n, n));
   expect(() =>
     db.transaction(() => {
       at.purges.saveReplaced();

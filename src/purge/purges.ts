@@ -1,16 +1,29 @@
-import type { GridSetName, TileRect } from "../grid/grid-set.ts";
-import { areaTag, cellTag, layerTag } from "../layer/cache-tags.ts";
-import { type Catalogue, layerNames } from "../layer/catalogue.ts";
-import { type CellIndex, cellCount, cellKey, cellsIn } from "../layer/cells.ts";
-import type { LayerName, TileSet } from "../layer/tile-set.ts";
+import { asTileIndex, asTileRect, type GridSetName, type TileRect } from "../grid/grid-set.ts";
+import { areaTag, cellTag, layerTag, mapTag } from "../layer/cache-tags.ts";
+import { type Catalogue, composesMaps, partsOf } from "../layer/catalogue.ts";
+import { type CellIndex, cellCount, cellIndexOf, cellKey, cellsIn } from "../layer/cells.ts";
+import { findSubset, type Layer } from "../layer/layer.ts";
+import type { FormatName, LayerName, TileSet } from "../layer/tile-set.ts";
 import type { ServiceParts } from "../ledger/service-parts.ts";
+import { onceEach } from "../lib/once-each.ts";
 import { type BackOff, jittered, pauseAfter } from "../lib/time/back-off.ts";
 import { pause } from "../lib/time/sleep.ts";
 import { LastRead } from "../state/state-wait.ts";
 import type { PurgeView } from "./purge-documents.ts";
 import type { Purge, PurgeOutbox } from "./purge-outbox.ts";
 import type { PurgePost } from "./purge-post.ts";
-import { mostKeys, type PurgeMode, type PurgeService } from "./purge-service.ts";
+import {
+  intervalMs,
+  isPathService,
+  longestIntervalMs,
+  mostKeys,
+  type PathService,
+  type PurgeMode,
+  type PurgeService,
+  requestsOf,
+} from "./purge-service.ts";
+import { servedText, wereLost } from "./served-layer.ts";
+import { countPaths, type PathTiles, pathsOf, wildcardsOf } from "./tile-paths.ts";
 
 interface PurgesParts extends Pick<ServiceParts, "db" | "clock" | "random" | "log"> {
   readonly state: Pick<ServiceParts["state"], "fault">;
@@ -36,12 +49,38 @@ const SPACING = 1.05;
 const STATE_PAUSE_MS = 1_000;
 /** The most cells with replaced tiles of one layer that wait for the next transaction. */
 const MOST_CELLS = 10_000;
+/** The most addresses of one change that are named. */
+const MOST_PATHS = 100_000;
 
-/** A cell in which a tile was replaced by other bytes. */
+/** A cell in which tiles were replaced by other bytes. */
 interface ReplacedCell {
   readonly tileSet: TileSet;
   readonly cell: CellIndex;
+  /** The smallest rectangle with the replaced tiles. */
+  readonly rect: TileRect;
 }
+
+/** Tiles that have changed. */
+interface ChangedArea {
+  readonly gridSet: GridSetName;
+  /** Absent: all formats. */
+  readonly format?: FormatName;
+  readonly rects: readonly TileRect[];
+}
+
+/** A change of a layer. */
+interface Change {
+  readonly layer: LayerName;
+  readonly mode: PurgeMode;
+  readonly areas: "all" | readonly ChangedArea[];
+  readonly tags: () => readonly string[];
+}
+
+/** The layers whose tiles are shown by maps of any extent, on their own or as parts of groups. */
+const layersOfMaps = onceEach((catalogue: Catalogue): ReadonlySet<LayerName> => {
+  const composed = [...catalogue.layers.values()].filter((layer) => composesMaps(catalogue, layer));
+  return new Set(composed.flatMap((layer) => [layer, ...partsOf(catalogue, layer)]).map(({ name }) => name));
+});
 
 /** The sending to one service. The database has the pending purges. */
 class Sending {
@@ -83,44 +122,89 @@ export class Purges {
 
   /** Records that copies of all tiles of a layer are outdated. Runs inside the transaction of the change. */
   layerChanged(layer: LayerName, mode: PurgeMode): void {
-    this.#add(layer, mode, () => [layerTag(layer)]);
+    this.#add({ layer, mode, areas: "all", tags: () => [layerTag(layer)] });
   }
 
   /**
    * Records that copies of the tiles in some rectangles are outdated, in all formats and parameters. Runs inside a
    * transaction.
    */
-  areaChanged(
-    layer: LayerName,
-    ranges: readonly { readonly gridSet: GridSetName; readonly rects: readonly TileRect[] }[],
-    mode: PurgeMode,
-  ): void {
+  areaChanged(layer: LayerName, areas: readonly Pick<ChangedArea, "gridSet" | "rects">[], mode: PurgeMode): void {
     const most = Math.max(0, ...this.#parts.services().map(mostKeys));
-    const cells = ranges.flatMap(({ rects }) => rects.map(cellCount)).reduce((sum, count) => sum + count, 0);
-    const tagsOf = (): readonly string[] =>
-      ranges.flatMap(({ gridSet, rects }) =>
+    const cells = areas.flatMap(({ rects }) => rects.map(cellCount)).reduce((sum, count) => sum + count, 0);
+    if (cells === 0) return;
+    const tags = (): readonly string[] => [
+      ...areas.flatMap(({ gridSet, rects }) =>
         rects.flatMap((rect) => [...cellsIn(rect)].map((cell) => areaTag(layer, gridSet, cell))),
-      );
-    this.#add(layer, mode, cells > most ? () => [layerTag(layer)] : tagsOf);
+      ),
+      ...this.#mapTags(layer),
+    ];
+    this.#add({ layer, mode, areas, tags: cells > most ? () => [layerTag(layer)] : tags });
   }
 
-  #add(layer: LayerName, mode: PurgeMode, tagsOf: () => readonly string[]): void {
+  /** Returns the tag of the maps of any extent that show a layer. Empty if there are no such maps. */
+  #mapTags(layer: LayerName): readonly string[] {
+    return layersOfMaps(this.#parts.catalogue()).has(layer) ? [mapTag(layer)] : [];
+  }
+
+  #add({ layer, mode, areas, tags }: Change): void {
     const { outbox, clock } = this.#parts;
-    let tags: readonly string[] | undefined;
+    let known: readonly string[] | undefined;
     for (const service of this.#parts.services()) {
-      tags ??= tagsOf();
-      if (tags.length === 0) return;
-      const limits = { most: mostKeys(service), layerTag: layerTag(layer), nowMs: clock.monotonicNow() };
-      outbox.add(service.id, { layer, mode, tags }, limits);
+      const layerKeys = (): readonly string[] =>
+        isPathService(service) ? this.#wildcards(service, layer) : [layerTag(layer)];
+      let keys: readonly string[];
+      if (isPathService(service)) keys = this.#paths(service, layer, areas);
+      else {
+        known ??= tags();
+        keys = known;
+      }
+      const limits = { most: mostKeys(service), layerKeys, nowMs: clock.monotonicNow() };
+      if (keys.length > 0) outbox.add(service.id, { layer, mode, tags: keys }, limits);
     }
   }
 
-  /** Notes that a tile was replaced by other bytes. `saveReplaced` records it. */
-  replaced(tileSet: TileSet, cell: CellIndex): void {
+  /** Returns a layer and the groups that show it. Empty if the layer is gone. */
+  #showing(layer: LayerName): readonly Layer[] {
+    const isShown = ({ name, source }: Layer) =>
+      name === layer || (source.type === "group" && source.layers.includes(layer));
+    return [...this.#parts.catalogue().layers.values()].filter(isShown);
+  }
+
+  #wildcards({ publicUrls }: PathService, layer: LayerName): readonly string[] {
+    const showing = this.#showing(layer);
+    const named = showing.some(({ name }) => name === layer) ? showing : [{ name: layer }, ...showing];
+    return named.flatMap((one) => wildcardsOf(publicUrls, one));
+  }
+
+  /** Returns the addresses of changed tiles. Beyond the limits of the service, those that all tiles begin with. */
+  #paths(service: PathService, layer: LayerName, areas: Change["areas"]): readonly string[] {
+    if (areas === "all") return this.#wildcards(service, layer);
+    const tiles = this.#showing(layer).flatMap((showing) =>
+      areas.flatMap(({ gridSet, format, rects }): readonly PathTiles[] => {
+        const subset = findSubset(showing, gridSet);
+        if (subset === undefined) return [];
+        // A group has formats of its own.
+        const formats = showing.formats.filter(
+          ({ mimeType }) => format === undefined || showing.name !== layer || mimeType === format,
+        );
+        return formats.map((one) => ({ layer: showing, subset, format: one, rects }));
+      }),
+    );
+    const { publicUrls } = service;
+    return countPaths(publicUrls, tiles) > MOST_PATHS ? this.#wildcards(service, layer) : pathsOf(publicUrls, tiles);
+  }
+
+  /** Notes that tiles in a rectangle, which lies in one cell, were replaced by other bytes. `saveReplaced` records it. */
+  replaced(tileSet: TileSet, rect: TileRect): void {
     if (!this.isOn) return;
     const cells = this.#replaced.get(tileSet.layer) ?? new Map<string, ReplacedCell>();
     this.#replaced.set(tileSet.layer, cells);
-    if (cells.size <= MOST_CELLS) cells.set(cellKey(tileSet, cell), { tileSet, cell });
+    if (cells.size > MOST_CELLS) return;
+    const cell = cellIndexOf(asTileIndex({ x: rect.minX, y: rect.minY, z: rect.z }));
+    const key = cellKey(tileSet, cell);
+    const noted = cells.get(key)?.rect;
+    cells.set(key, { tileSet, cell, rect: noted === undefined ? rect : joined(noted, rect) });
   }
 
   /** Records the replaced tiles. Runs inside the transaction that ends the marks of their cells, or earlier. */
@@ -135,8 +219,15 @@ export class Purges {
       }
     });
     for (const [layer, cells] of noted) {
-      if (cells.size > MOST_CELLS) this.layerChanged(layer, "hard");
-      else this.#add(layer, "hard", () => [...cells.values()].map(({ tileSet, cell }) => cellTag(tileSet, cell)));
+      const all = [...cells.values()];
+      if (all.length > MOST_CELLS) this.layerChanged(layer, "hard");
+      else
+        this.#add({
+          layer,
+          mode: "hard",
+          areas: all.map(({ tileSet: { gridSet, format }, rect }) => ({ gridSet, format, rects: [rect] })),
+          tags: () => [...all.map(({ tileSet, cell }) => cellTag(tileSet, cell)), ...this.#mapTags(layer)],
+        });
     }
   }
 
@@ -157,16 +248,17 @@ export class Purges {
   }
 
   /**
-   * Applies the configuration: removes the purges of services that are gone, and purges the layers that are gone, since
-   * the last configuration or the last server.
+   * Applies the configuration: removes the purges of services that are gone, and purges the layers that are gone, or
+   * that no longer serve some of their copies, since the last configuration or the last server.
    */
   reconfigured(): void {
     const { outbox, services, catalogue, db, state, log } = this.#parts;
     try {
       const isDiscarded = db.transaction(() => {
         const removed = outbox.removeOthers(services().map(({ id }) => id));
-        const present = new Set(this.isOn ? layerNames(catalogue()) : []);
-        for (const layer of outbox.replaceLayers(present)) this.layerChanged(layer, "hard");
+        const layers = this.isOn ? [...catalogue().layers.values()] : [];
+        const present = new Map(layers.map((layer) => [layer.name, servedText(layer, catalogue())]));
+        for (const layer of outbox.replaceLayers(present, wereLost)) this.layerChanged(layer, "hard");
         return removed;
       });
       if (isDiscarded) log.warn("purges for services that are no longer configured were discarded");
@@ -186,9 +278,10 @@ export class Purges {
     } catch (error) {
       state.fault(error);
     }
-    for (const { id, ratePerSecond } of services()) {
+    for (const service of services()) {
+      const { id } = service;
       // The last request of the previous server may have been sent just before this start.
-      const sending = this.#sendings.get(id) ?? new Sending(this.#startedMs + intervalMs(ratePerSecond));
+      const sending = this.#sendings.get(id) ?? new Sending(this.#startedMs + longestIntervalMs(service) * SPACING);
       this.#sendings.set(id, sending);
       if (sending.running !== undefined || clock.monotonicNow() < sending.dueMs) continue;
       sending.running = this.#send(id, sending).finally(() => {
@@ -215,12 +308,11 @@ export class Purges {
           .filter(({ layer }) => !this.#changing.has(layer) && !this.#parts.isIncomplete(layer));
         if (first === undefined) return;
         const { purges, tags } = batchOf(first, others, service.keysPerRequest);
-        for (let from = 0; from < tags.length; from += service.keysPerRequest) {
+        for (const keys of requestsOf(service, tags)) {
           const waitMs = sending.dueMs - clock.monotonicNow();
           if (waitMs > 0) await pause(clock, waitMs, signal);
           if (signal.aborted) return;
-          sending.dueMs = clock.monotonicNow() + intervalMs(service.ratePerSecond);
-          const keys = tags.slice(from, from + service.keysPerRequest);
+          sending.dueMs = clock.monotonicNow() + intervalMs(service, keys) * SPACING;
           const failure = await this.#parts.post.send(service, keys, first.mode, signal);
           if (signal.aborted && failure !== undefined) return;
           if (failure !== undefined) return this.#failed(id, sending, failure);
@@ -283,7 +375,14 @@ export class Purges {
   }
 }
 
-const intervalMs = (ratePerSecond: number): number => (1000 / ratePerSecond) * SPACING;
+const joined = (a: TileRect, b: TileRect): TileRect =>
+  asTileRect({
+    z: a.z,
+    minX: Math.min(a.minX, b.minX),
+    minY: Math.min(a.minY, b.minY),
+    maxX: Math.max(a.maxX, b.maxX),
+    maxY: Math.max(a.maxY, b.maxY),
+  });
 
 /**
  * Returns the purges that one request carries out: the first, and the following ones of its mode as long as their tags

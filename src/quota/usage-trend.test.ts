@@ -11,13 +11,15 @@ test("the trend is that of what the quota counts", () => {
   const trend = new UsageTrend(db);
   trend.sample({ tiles: 2n, bytes: 1000n, allocated: 8_192n }, new Map(), HOUR);
   const now = { tiles: 6n, bytes: 3000n, allocated: 24_576n };
-  expect(trend.view(now, "content", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 2000 });
-  expect(trend.view(now, "allocated", 2 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 24 * 16_384 });
-  trend.sample(now, new Map(), 2 * HOUR);
+  // One seed of some hours is no trend.
+  expect(trend.view(now, "content", 7 * HOUR - MINUTE)).toBeUndefined();
+  expect(trend.view(now, "content", 7 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 4 * 2000 });
+  expect(trend.view(now, "allocated", 7 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 4 * 16_384 });
+  trend.sample(now, new Map(), 7 * HOUR);
   // Samples are ten minutes apart.
-  trend.sample({ tiles: 9n, bytes: 9000n, allocated: 90_000n }, new Map(), 2 * HOUR + MINUTE);
+  trend.sample({ tiles: 9n, bytes: 9000n, allocated: 90_000n }, new Map(), 7 * HOUR + MINUTE);
   const later = { tiles: 8n, bytes: 4000n, allocated: 32_768n };
-  expect(trend.view(later, "allocated", 3 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 12 * 24_576 });
+  expect(trend.view(later, "allocated", 13 * HOUR)).toEqual({ sinceMs: HOUR, bytesPerDay: 2 * 24_576 });
   db.close();
 });
 

@@ -32,6 +32,8 @@ export interface UsageSample extends Usage {
 const SAMPLE_MS = 10 * 60_000;
 const LAYERS_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
+/** The growth of a shorter time, such as that of one seed, says nothing about a day. */
+const LEAST_TREND_MS = 6 * 60 * 60_000;
 const STORED_MS = 30 * DAY_MS;
 
 /** The most layers of one sample: the layers with the most bytes. Thirty days of this many layers take some 15 MB. */
@@ -114,7 +116,7 @@ export class UsageTrend {
   }
 
   /**
-   * Returns the trend of the counted size since the oldest sample of the last day. Undefined in the first ten minutes.
+   * Returns the trend of the counted size since the oldest sample of the last day. Undefined in the first six hours.
    */
   view(usage: Usage, count: QuotaCount, nowMs: number): Trend | undefined {
     const column = count === "content" ? "bytes" : "allocated";
@@ -125,8 +127,7 @@ export class UsageTrend {
       .get(nowMs - DAY_MS);
     if (row === undefined) return undefined;
     const sinceMs = int(row, "at_ms");
-    // A change within a few minutes is not a trend.
-    if (nowMs - sinceMs < SAMPLE_MS) return undefined;
+    if (nowMs - sinceMs < LEAST_TREND_MS) return undefined;
     const grown = countedSize(usage, count) - bigInt(row, "size");
     return { sinceMs, bytesPerDay: (Number(grown) / (nowMs - sinceMs)) * DAY_MS };
   }

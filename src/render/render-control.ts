@@ -1,7 +1,13 @@
-import type { TileRect } from "../grid/grid-set.ts";
+import type { GridSetName, TileRect } from "../grid/grid-set.ts";
 import type { LayerName, TileSet } from "../layer/tile-set.ts";
 import { type MethodsOf, method } from "../lib/process/method-table.ts";
 import type { RenderOrder, RenderOutcome } from "./render-order.ts";
+
+/** Rectangles of a grid set whose data has changed. */
+export interface ChangedRange {
+  readonly gridSet: GridSetName;
+  readonly rects: readonly TileRect[];
+}
 
 /** Methods of the server that the coordinator calls. */
 export const RENDER_CONTROL = {
@@ -40,6 +46,12 @@ export const RENDER_CONTROL = {
    * earlier render can be stored any more.
    */
   startGeneration: method<(layer: LayerName) => Promise<void>>("call"),
+  /**
+   * Records that the data of a layer has changed in some places. When the promise has resolved, no tile of these places
+   * can be stored from a render that began before, and the ledger contains the tiles that such renders stored. Renders
+   * of all other places go on.
+   */
+  outdate: method<(layer: LayerName, ranges: readonly ChangedRange[]) => Promise<void>>("call"),
   /** Records that tiles of a layer were just truncated, for `renderStatus`. */
   truncated: method<(layer: LayerName) => void>("note"),
   /** Clears the memory tiers and the remembered failures of a layer whose tiles were just deleted one by one. */

@@ -80,6 +80,11 @@ export interface Renderers {
    * older generation. Resolves when every store phase that began before has ended and has been reported.
    */
   raiseGeneration(layer: LayerName, generation: number): Promise<void>;
+  /**
+   * Outdates renders of a layer: tiles of the given metatiles are not stored by a render that is in progress. Ends
+   * batches that contain such a metatile. Resolves like `raiseGeneration`.
+   */
+  outdate(layer: LayerName, metatiles: readonly Pick<RenderOrder, "tileSet" | "rect">[]): Promise<void>;
   /** Sends a question to the upstream of a layer. The signal ends the request. */
   query(layer: LayerName, question: Question, signal: AbortSignal): Promise<InfoResult>;
   /** Requests one tile, which is not stored, from the upstream of a layer. The signal ends the request. */

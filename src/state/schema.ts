@@ -8,7 +8,7 @@ import { postgresTables, sqliteTables, type Tables } from "./tables.ts";
  * The version of the tables of all modules and of the values in their rows. Raise it with each change of them: a
  * program opens only databases of its version.
  */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (id INTEGER PRIMARY KEY CHECK (id = 1),
   version INTEGER NOT NULL, program TEXT NOT NULL)`;

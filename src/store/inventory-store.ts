@@ -112,7 +112,8 @@ export interface InventoryStore {
   removeEmptied(tileSet: TileSet, rect: TileRect): void;
   /**
    * Removes the remains of a layer's pyramids without tiles: their empty directories, and the values of a parameters id
-   * that no pyramid uses any more. No writer may be active there. Large remains take several calls.
+   * that no pyramid uses any more. No writer may be active there. Large remains take several calls. After the return, no
+   * loss of power brings tiles of a pyramid back that is gone.
    * @returns the state of each pyramid, in order; "tiles" also means that any other file prevents the removal
    */
   removeEmptyPyramids(

@@ -115,14 +115,14 @@ describe.skipIf(!hasChromium)(`the console's connection to its server, in Chromi
     await using console = await browser.page(first);
     const { page } = console;
     await console.open("/");
-    await page.getByText("0 jobs run").waitFor();
+    await page.getByText("0 jobs running").waitFor();
     await first.kill("SIGKILL");
     await page.getByText("The connection to the server has been lost").waitFor();
     const second = await startServer({ env, dataDir: first.dataDir });
     onTestFinished(() => second.close());
     await page.getByText("The connection to the server has been lost").waitFor({ state: "hidden" });
     await seed(second, "topp:states", { zoomStop: 12, threadCount: 1 });
-    await page.getByText("1 job runs").waitFor();
+    await page.getByText("1 job running").waitFor();
   });
 
   test("while the coordinator is busy all the time, the views come, and a job is started and seen to end", async () => {

@@ -1,10 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Documents } from "../../src/http/api/documents/documents.ts";
 import { hasChromium } from "../clients/chromium.ts";
 import { ended, seed, startServer, type TestServer, usage } from "../support/server/server.ts";
 import { smallTiles } from "../support/server/wms-configuration.ts";
 import { startUpstream, type Upstream } from "../support/upstream/upstream.ts";
 import { type ConsoleBrowser, consoleBrowser, LOOKS } from "./console-page.ts";
+
+const CAPABILITIES = `<WMT_MS_Capabilities version="1.1.1"><Service><Title>City</Title></Service><Capability>
+  <Request><GetMap><Format>image/png</Format></GetMap></Request>
+  <Layer><SRS>EPSG:3857</SRS><SRS>EPSG:4326</SRS><LatLonBoundingBox minx="5" miny="45" maxx="11" maxy="48"/>
+    <Layer><Name>roads</Name><Title>All roads</Title></Layer>
+    <Layer><Name>rivers</Name><Title>All rivers</Title></Layer>
+  </Layer></Capability></WMT_MS_Capabilities>`;
 
 describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package chromium-headless-shell)", () => {
   let browser: ConsoleBrowser;
@@ -47,6 +54,31 @@ describe.skipIf(!hasChromium)("the console's editor, in Chromium (Debian package
     await console.page.getByRole("button", { name: "Check the change" }).click();
     await console.page.getByRole("cell", { name: "gutter" }).waitFor();
     await console.expectAccessible();
+  });
+
+  test("layers of a WMS are connected: its address, its layers with pictures, and they are there", async () => {
+    const wms = await startUpstream();
+    onTestFinished(() => wms.close());
+    wms.behaviour = ({ target }, response) => {
+      if (!target.includes("GetCapabilities")) return "render";
+      response.writeHead(200, { "Content-Type": "application/vnd.ogc.wms_xml" }).end(CAPABILITIES);
+      return "handled";
+    };
+    await using console = await browser.page(server, LOOKS[0]);
+    const { page } = console;
+    await console.open("/ui/edit/connect");
+    await page.getByLabel("Address of the WMS").fill(wms.url);
+    await page.getByLabel("Prefix of the names").fill("city:");
+    await page.getByRole("button", { name: "Show its layers" }).click();
+    const rivers = page.getByRole("listitem").filter({ hasText: "All rivers" });
+    await rivers.locator("img").waitFor();
+    await console.expectAccessible();
+    await rivers.getByRole("checkbox").check();
+    await page.getByRole("button", { name: "Add 1 layer" }).click();
+    await page.waitForURL("**/ui/layers/city%3Arivers");
+    await page.getByText("1 layer has been added.").waitFor();
+    const made = await fetch(`${server.url}/api/v1/layers/city:rivers`);
+    expect(await made.json()).toMatchObject({ configuration: { source: { type: "wms", layers: ["rivers"] } } });
   });
 
   test("a change of a grid set is applied after its price is told, by the keyboard alone", async () => {

@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     await expect.poll(() => page.getByLabel("Search").inputValue()).toBe("SOME");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await page.getByLabel("Type").selectOption("truncate");
-    await page.getByText("No job fits these filters.").waitFor();
+    await page.getByText("No job matches these filters.").waitFor();
   });
 
   test("the jobs of one request are one row, which opens", async () => {
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     }
   });
 
-  test("a running job moves by events, changes its rate, and is stopped", async () => {
+  test("a running job moves by events, changes its rate, and is cancelled", async () => {
     await using own = await startHeldServer();
     await using console = await browser.page(own.server);
     const { page } = console;
@@ -207,27 +207,27 @@ describe.skipIf(!hasChromium)("the console's jobs, in Chromium (Debian package c
     await page.getByText("2.5/s").waitFor();
     await page.getByText("3 tasks").waitFor();
     expect(await job(own.server, id)).toMatchObject({ rateLimit: 2.5, threadCount: 3, priority: 10 });
-    await page.getByRole("button", { name: "Stop", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: `Stop job ${id}?` });
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: `Cancel job ${id}?` });
     await dialog.getByText(/^\d+ tiles that are not rendered yet will not be rendered/).waitFor();
-    await dialog.getByRole("button", { name: "Stop", exact: true }).click();
-    await page.getByRole("status").filter({ hasText: "Stopped" }).waitFor();
+    await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("status").filter({ hasText: "Cancelled" }).waitFor();
     await page.getByRole("button", { name: "Do the rest", exact: true }).waitFor();
     await timeline.filter({ hasText: "ended" }).waitFor();
   });
 
-  test("all running and waiting jobs are stopped at once", async () => {
+  test("all running and waiting jobs are cancelled at once", async () => {
     await using own = await startHeldServer();
     await using console = await browser.page(own.server);
     const { page } = console;
     await console.open("/ui/jobs");
-    await page.getByText("Stop jobs …").click();
-    await page.getByRole("button", { name: "Stop all jobs" }).click();
-    const dialog = page.getByRole("dialog", { name: "Stop all jobs" });
-    await dialog.getByText("nuthatch kill --all").waitFor();
+    await page.getByText("Cancel jobs …").click();
+    await page.getByRole("button", { name: "Cancel all jobs" }).click();
+    const dialog = page.getByRole("dialog", { name: "Cancel all jobs" });
+    await dialog.getByText("nuthatch cancel --all").waitFor();
     await dialog.getByText(/^2 jobs end at once/).waitFor();
-    await dialog.getByRole("button", { name: "Stop all jobs: 2 jobs" }).click();
-    await page.getByRole("link", { name: "stopped 2" }).waitFor();
+    await dialog.getByRole("button", { name: "Cancel all jobs: 2 jobs" }).click();
+    await page.getByRole("link", { name: "cancelled 2" }).waitFor();
     expect((await job(own.server, own.batch)).outcome).toBe("aborted");
   });
 });

@@ -102,22 +102,25 @@ layers:
     await using console = await browser.page(server);
     await console.open("/ui/layers/ws%3Aroads/use");
     await console.page.locator(".summary", { hasText: "85 tiles" }).waitFor();
-    await console.page.getByRole("button", { name: "Empty ws:roads" }).click();
-    await console.page.getByText(/All 85 tiles go/).waitFor();
+    await console.page.getByRole("button", { name: "Truncate ws:roads" }).click();
+    await console.page.getByText(/All 85 tiles are removed/).waitFor();
   });
 
-  test("the page of a layer lists its jobs, and stops them", async () => {
+  test("the page of a layer lists its jobs, and cancels them", async () => {
     await using console = await browser.page(server, LOOKS[1]);
     await console.open("/ui/layers/ws%3Aroads/jobs");
     const { page } = console;
     await page.getByRole("link", { name: "#1 seed" }).waitFor();
     await console.expectAccessible();
     await page.getByRole("link", { name: "running 0" }).click();
-    await page.getByText("No job fits these filters.").waitFor();
+    await page.getByText("No job matches these filters.").waitFor();
     expect(new URL(page.url()).search).toBe("?state=running");
-    await page.getByText("Stop jobs …").click();
-    await page.getByRole("button", { name: "Stop all jobs" }).click();
-    await page.getByRole("dialog", { name: "Stop all jobs: ws:roads" }).getByText("There is no such job.").waitFor();
+    await page.getByText("Cancel jobs …").click();
+    await page.getByRole("button", { name: "Cancel all jobs" }).click();
+    await page
+      .getByRole("dialog", { name: "Cancel all jobs: ws:roads" })
+      .getByText("There are no such jobs.")
+      .waitFor();
   });
 
   test("one tile is rendered on trial and not stored, and tells what failed", async () => {
@@ -144,16 +147,16 @@ layers:
     expect((await usage(server, "?layer=ws:roads")).layers[0]?.tiles).toBe(85);
   });
 
-  test("emptying a layer names its tiles, and can be undone", async () => {
+  test("truncating a layer names its tiles, and can be undone", async () => {
     await using console = await browser.page(server);
     await console.open("/ui/layers");
     const { page } = console;
-    await page.getByRole("button", { name: "Empty ws:roads" }).click();
-    await page.getByText(/All 85 tiles go, [\d.]+ KiB in all\./).waitFor();
+    await page.getByRole("button", { name: "Truncate ws:roads" }).click();
+    await page.getByText(/All 85 tiles are removed, [\d.]+ KiB in total\./).waitFor();
     await page.getByText("nuthatch truncate ws:roads").waitFor();
     await console.expectAccessible();
-    await page.getByRole("dialog").getByRole("button", { name: "Empty", exact: true }).click();
-    await page.getByText("ws:roads is empty: 85 tiles removed.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Truncate", exact: true }).click();
+    await page.getByText("ws:roads has been truncated: 85 tiles removed.").waitFor();
     await page
       .getByRole("row", { name: /ws:roads/ })
       .getByRole("cell", { name: "0 B" })

@@ -93,27 +93,27 @@ describe.skipIf(!hasChromium)(
     test("what is mended disappears, and jobs appear and disappear while the page is open", async () => {
       await using console = await browser.page(server);
       const { page } = console;
-      const jobs = page.getByRole("region", { name: "Jobs now" });
+      const jobs = page.getByRole("region", { name: "Current jobs" });
       await console.open("/");
-      await page.getByRole("region", { name: "What needs you" }).getByText("every tile failed").waitFor();
+      await page.getByRole("region", { name: "Needs attention" }).getByText("every tile failed").waitFor();
       await jobs.getByRole("link", { name: `#${waiting} seed` }).waitFor();
       const id = await post(server, "jobs", { layer: "ws:good", zoomStop: 0, gridSet: "EPSG:4326" });
       await jobs.getByRole("link", { name: `#${id} seed` }).waitFor();
       held.isOpen = true;
       held.release();
-      await jobs.getByText("No job is running or waiting.").waitFor();
+      await jobs.getByText("No jobs are running or waiting.").waitFor();
       badIsMended = true;
       await page.getByRole("button", { name: `Retry: job ${failed}`, exact: true }).click();
       await page.waitForURL(/\/ui\/jobs\/\d+$/);
       await page.goBack();
-      await page.getByText("Nothing needs you.").waitFor();
+      await page.getByText("No problems.").waitFor();
     });
 
     test("requests of the last hour are told", async () => {
       await using console = await browser.page(server);
       for (let n = 0; n < 2; n++) await fetch(`${server.url}/xyz/ws:good/0/0/0.png`);
       await console.open("/");
-      const hits = console.page.getByRole("region", { name: "Hits of the last hour" });
+      const hits = console.page.getByRole("region", { name: "Requests in the last hour" });
       await hits.getByText("Hit ratio").waitFor();
       expect(await hits.getByRole("definition").allTextContents()).toEqual([
         expect.stringMatching(/%$/),

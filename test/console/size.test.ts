@@ -7,7 +7,7 @@ import { consoleBrowser } from "./console-page.ts";
 
 const FOLDER = fileURLToPath(new URL("../../dist/ui/", import.meta.url));
 /** The limits of the sent files, compressed, in bytes. */
-const FIRST_VIEW = 60_000;
+const FIRST_VIEW = 75_000;
 /** The console, and the maps in the pages of the OGC API, which share OpenLayers with it. */
 const EVERYTHING = 285_000;
 /** A reader gets the texts of one language only. */

@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium)("the console's truncations, in Chromium (Debian pa
     const { page } = console;
     expect((await fetch(`${server.url}/xyz/topp:states/1/0/0.png?STYLES=polygon`)).status).toBe(200);
     await console.open("/ui/truncations?after=1&state=kept");
-    await page.getByText("No truncation fits these filters.").waitFor();
+    await page.getByText("No truncation matches these filters.").waitFor();
     await page.getByRole("link", { name: "Newest" }).click();
     await page.getByRole("link", { name: "topp:states" }).first().waitFor();
     await page.getByRole("button", { name: "Truncate a layer …" }).click();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -33,6 +33,19 @@ test("the installed package takes less than 80 MB, and has no package that is fo
   expect(sizeOf(join(home, "node_modules"))).toBeLessThan(80e6);
   const names = run("npm", ["ls", "--all", "--parseable"], { cwd: home });
   expect(names).not.toMatch(/node_modules\/(?:typescript|esbuild|vitest|@opentelemetry|world-atlas)\b/);
+});
+
+test("no package of the installation runs a script when it is installed, and none is compiled", () => {
+  const folders = run("npm", ["ls", "--all", "--parseable"], { cwd: home }).trim().split("\n").slice(1);
+  expect(folders.length).toBeGreaterThan(5);
+  const running = folders.filter((folder) => {
+    const { scripts = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return (
+      ["preinstall", "install", "postinstall"].some((name) => name in scripts) ||
+      existsSync(join(folder, "binding.gyp"))
+    );
+  });
+  expect(running).toEqual([]);
 });
 
 test("the package has the program and the licences of what is in it, and no sources", () => {

@@ -6,6 +6,7 @@ import { DEFAULT_PARAMETERS, parametersId } from "../../src/layer/filter/paramet
 import { asLayerName } from "../../src/layer/tile-set.ts";
 import { planSeed } from "../../src/plan/plan-job.ts";
 import type { Floor, Undo } from "../soak/floors.ts";
+import type { Operation } from "../support/jobs/client-history.ts";
 import { LAST_ZOOM, TILE_SIDE } from "./configuration.ts";
 import { JOBS_ONLY, type Model, nameOf, type Rect, type Tile, textOf } from "./model.ts";
 import { checkVersion } from "./picture.ts";
@@ -74,6 +75,18 @@ export class Traffic {
 
   #operate<T>(work: (core: CalledByMembers) => Promise<T>): Promise<T | undefined> {
     return this.#in.server().operate(work);
+  }
+
+  /** Sends a change, and records it as `unanswered` if it ends without an answer: it may have been carried out. */
+  async #change<T>(work: (core: CalledByMembers) => Promise<T>, unanswered: Operation): Promise<T | undefined> {
+    const startMs = this.#in.scheduler.nowMs;
+    let answer: T | undefined;
+    try {
+      answer = await this.#operate(work);
+      return answer;
+    } finally {
+      if (answer === undefined) this.#in.model.record("operator", startMs, unanswered, false);
+    }
   }
 
   // ---- users
@@ -205,8 +218,11 @@ export class Traffic {
     const wasUnanswered = model.unanswered.has(name);
     if (type !== "truncate") model.unanswered.add(name);
     story.note(`${type} of ${name} ${style} ${textOf(rects)} of version ${version}`);
-    const submitted = await this.#operate((core) => core.submit(planned.value, { by: null }));
-    if (submitted === undefined) return model.record("operator", sentMs, { kind: "seed", id: undefined }, false);
+    const submitted = await this.#change((core) => core.submit(planned.value, { by: null }), {
+      kind: "seed",
+      id: undefined,
+    });
+    if (submitted === undefined) return;
     if (!wasUnanswered) model.unanswered.delete(name);
     if (!submitted.ok) return story.note(`the job was refused: ${textOf(submitted.error)}`);
     const id = submitted.value.jobId;
@@ -247,19 +263,18 @@ export class Traffic {
     checkVersion(version);
     const floor = model.floors.send(name, version, (tile) => style === undefined || tile.style === style);
     story.note(`truncation of ${name} ${style ?? ""} to version ${version}`);
-    const made = await this.#operate((core) =>
-      core.truncate(
-        style === undefined
-          ? { type: "truncateLayer", mode: "hard", layer }
-          : { type: "truncateParameters", mode: "hard", layer, parameters: { STYLES: style } },
-        null,
-      ),
-    );
     const scope = style === undefined ? name : `${name} ${style}`;
-    if (made === undefined) {
-      model.record("operator", startMs, { kind: "truncate", scope, version, id: undefined }, false);
-      return;
-    }
+    const made = await this.#change(
+      (core) =>
+        core.truncate(
+          style === undefined
+            ? { type: "truncateLayer", mode: "hard", layer }
+            : { type: "truncateParameters", mode: "hard", layer, parameters: { STYLES: style } },
+          null,
+        ),
+      { kind: "truncate", scope, version, id: undefined },
+    );
+    if (made === undefined) return;
     model.floors.answered(floor);
     story.note(`it is truncation ${made.id}, ${made.state}`);
     model.record("operator", startMs, { kind: "truncate", scope, version, id: made.id });
@@ -280,11 +295,13 @@ export class Traffic {
     // The tiles that come back may pass the quota, until others are evicted.
     model.limit = undefined;
     story.note(`undo of truncation ${id} of ${layer}`);
-    const answer = await this.#operate((core) => core.undoTruncation(id, null));
-    if (answer === undefined) {
-      model.record("operator", startMs, { kind: "undo", scope: layer, id, isDone: undefined }, false);
-      return;
-    }
+    const answer = await this.#change((core) => core.undoTruncation(id, null), {
+      kind: "undo",
+      scope: layer,
+      id,
+      isDone: undefined,
+    });
+    if (answer === undefined) return;
     this.#undoing = this.#undoing.filter((one) => one !== open);
     story.note(`the undo of truncation ${id} was ${answer.ok ? "done" : "refused"}`);
     model.record("operator", startMs, { kind: "undo", scope: layer, id, isDone: answer.ok });

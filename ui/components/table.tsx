@@ -3,14 +3,17 @@ import type { ComponentChildren, TargetedEvent } from "preact";
 import { Button } from "./button.tsx";
 import { Empty } from "./parts.tsx";
 
+/** Whether the cells of a column are numbers, and whether narrow screens, or all but wide ones, hide it. */
+export type Look = "number" | "minor" | "wide" | "number minor" | "number wide";
+
 /**
- * A column: its title, the content of a cell, whether its cells are numbers and narrow screens hide it, and for rows that
- * the user can sort the title's button. The caller sorts the rows.
+ * A column: its title, the content of a cell, its look, and for rows that the user can sort the title's button. The
+ * caller sorts the rows.
  */
 export type Column<T> = readonly [
   label: string,
   cell: (row: T) => ComponentChildren,
-  look?: "number" | "minor" | "number minor" | undefined,
+  look?: Look | undefined,
   sort?: Sorted | undefined,
 ];
 
@@ -38,7 +41,7 @@ interface TableProps<T> {
 }
 
 /** The height of a row in a table of more than `PLAIN_ROWS` rows, in CSS pixels. */
-const ROW_PX = 44;
+const ROW_PX = 36;
 const PLAIN_ROWS = 150;
 /** The rendered rows change in steps of this many rows, so that not every scroll event renders. */
 const STEP = 6;
@@ -86,7 +89,7 @@ export function Table<T>(props: TableProps<T>) {
           {from > 0 && <Gap rows={from} columns={width} />}
           {rows.slice(from, to).map((row, n) => (
             <tr key={props.rowKey(row)} aria-rowindex={from + n + 2}>
-              {lead !== undefined && <td>{lead(row)}</td>}
+              {lead !== undefined && <td class="lead">{lead(row)}</td>}
               {columns.map(([label, cell, look]) => (
                 <td key={label} class={look} data-label={label}>
                   <div>{cell(row)}</div>

@@ -4,7 +4,8 @@ import { Dialog } from "../components/dialogs/dialog.tsx";
 import { Radios } from "../components/fields/radios.tsx";
 import { chooseTheme, type Theme, theme } from "../core/page/theme.ts";
 import { session, signOut } from "../core/server/session.ts";
-import { chooseLanguage, LANGUAGES, language, t } from "../core/text/i18n.ts";
+import { t } from "../core/text/i18n.ts";
+import { LanguageField } from "./language-field.tsx";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
@@ -30,20 +31,7 @@ export function AccountMenu() {
               ? t("account.user", { name: account.name, roles: account.roles.join(", ") })
               : t("account.open")}
           </p>
-          <div class="field">
-            <label for="language">{t("language")}</label>
-            <select
-              id="language"
-              value={language.value}
-              onChange={(event) => void chooseLanguage(event.currentTarget.value)}
-            >
-              {Object.entries(LANGUAGES).map(([tag, { name }]) => (
-                <option key={tag} value={tag} lang={tag}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
+          <LanguageField />
           <Radios
             label={t("theme")}
             name="theme"

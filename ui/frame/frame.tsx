@@ -15,7 +15,9 @@ import { timeOfDay } from "../core/text/format.ts";
 import { t } from "../core/text/i18n.ts";
 import { navigation } from "../routes.ts";
 import { AccountMenu } from "./account-menu.tsx";
+import { AlertStrip } from "./alert-strip.tsx";
 import { FindLayer } from "./find-layer.tsx";
+import { Logo } from "./logo.tsx";
 import { ServerChips } from "./server-chips.tsx";
 
 const running = computed(() => [...liveJobs.value.values()].filter(({ state }) => state === "running").length);
@@ -46,7 +48,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       </a>
       <header class="top">
         <Link to="/" class="brand">
-          Nuthatch
+          <Logo />
+          <span class="brand-name">Nuthatch</span>
         </Link>
         <Link to="/jobs?state=running" class="running">
           {t("running", { count: running.value })}
@@ -67,6 +70,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <Navigation views={views} />
       <main id="main" tabIndex={-1}>
         <ConnectionNotice />
+        {status !== undefined && <AlertStrip entries={status.attention} />}
         {children}
       </main>
       {findShown.value && <FindLayer onClose={() => (findShown.value = false)} />}
@@ -82,6 +86,7 @@ function Navigation({ views }: { readonly views: typeof navigation }) {
   const isOpen = useSignal(false);
   const [current = ""] = segments.value;
   const shown = place.value;
+  const isFurther = views.findIndex(({ name }) => name === current) >= IN_BAR;
   useEffect(() => {
     isOpen.value = false;
   }, [shown]);
@@ -99,7 +104,12 @@ function Navigation({ views }: { readonly views: typeof navigation }) {
           <a href={`${BASE}/docs/`}>{t("nav.docs")}</a>
         </li>
         <li class="open-more">
-          <Button label={t("nav.more")} aria-expanded={isOpen.value} onPress={() => (isOpen.value = !isOpen.value)} />
+          <Button
+            label={t("nav.more")}
+            class={isFurther ? "current" : undefined}
+            aria-expanded={isOpen.value}
+            onPress={() => (isOpen.value = !isOpen.value)}
+          />
         </li>
       </ul>
     </nav>

@@ -3,6 +3,7 @@ import { Chip } from "../components/parts.tsx";
 import { NEARLY_FULL } from "../core/model/fullness.ts";
 import { countedOf, figure } from "../core/model/stored.ts";
 import type { Doc } from "../core/server/api.ts";
+import { connection } from "../core/server/events.ts";
 import { share } from "../core/server/json.ts";
 import { bytes, percent } from "../core/text/format.ts";
 import { t } from "../core/text/i18n.ts";
@@ -19,7 +20,9 @@ export function ServerChips({ status }: { readonly status: Doc<"Status"> }) {
   return (
     <>
       <Link to="/" class="server-chip">
-        {ready ? (
+        {connection.value.kind === "lost" ? (
+          <Chip tone="bad">{t("connection.none")}</Chip>
+        ) : ready ? (
           <Chip tone={attention.length === 0 ? "good" : "warn"}>
             {attention.length === 0 ? t("ready") : t("attention", { count: attention.length })}
           </Chip>

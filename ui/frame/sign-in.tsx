@@ -5,6 +5,8 @@ import { Refusal } from "../components/parts.tsx";
 import { useBusy } from "../core/server/busy.ts";
 import { signIn } from "../core/server/session.ts";
 import { t } from "../core/text/i18n.ts";
+import { LanguageField } from "./language-field.tsx";
+import { Logo } from "./logo.tsx";
 
 /** The sign-in form. It does not change the address, so the requested view is shown afterwards. */
 export function SignIn() {
@@ -18,10 +20,11 @@ export function SignIn() {
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    void run(() => signIn(String(fields.get("name")), String(fields.get("signIn.password"))));
+    void run(() => signIn(String(fields.get("name")), String(fields.get("password"))));
   };
   return (
     <main class="sign-in">
+      <Logo />
       <h1>{t("signIn.title")}</h1>
       <form onSubmit={submit}>
         <div class="field">
@@ -29,14 +32,15 @@ export function SignIn() {
           <input id="name" name="name" autocomplete="username" required autofocus />
         </div>
         <div class="field">
-          <label for="signIn.password">{t("signIn.password")}</label>
-          <input id="signIn.password" name="signIn.password" type="password" autocomplete="current-password" required />
+          <label for="password">{t("signIn.password")}</label>
+          <input id="password" name="password" type="password" autocomplete="current-password" required />
         </div>
         <Refusal text={refusal.value} />
         <button type="submit" class="primary" disabled={isBusy.value}>
           {t("signIn")}
         </button>
       </form>
+      <LanguageField />
     </main>
   );
 }

@@ -6,6 +6,7 @@ import type { Leave, Reserve } from "../../render/admission.ts";
 import type { RenderOrder } from "../../render/render-order.ts";
 import type { EarlyTiles } from "../../render/renderer/missed-tile-first.ts";
 import type { RendererResult, Renderers } from "../../render/renderers.ts";
+import type { MetatileAddress } from "../../render/user-renders.ts";
 import type { StoreNews, TellStores } from "../../store/store-news.ts";
 import type { StoreOptions } from "../../store/store-options.ts";
 
@@ -58,6 +59,8 @@ export const RENDERER = {
       ) => Promise<readonly RendererResult[]>
     >("until"),
   raiseGeneration: method<Renderers["raiseGeneration"]>("call"),
+  /** See `Renderers.outdate`. */
+  outdate: method<(metatiles: readonly MetatileAddress[]) => Promise<void>>("call"),
   query: method<Renderers["query"]>("until"),
   probe: method<Renderers["probe"]>("until"),
   test: method<Renderers["test"]>("until"),

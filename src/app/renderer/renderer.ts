@@ -3,7 +3,7 @@ import { composePicture } from "../../image/compose.ts";
 import { formatOf, type ImageFormat } from "../../layer/format.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import type { SourceOptions } from "../../layer/source-options.ts";
-import type { LayerName } from "../../layer/tile-set.ts";
+import { type LayerName, tileSetKey } from "../../layer/tile-set.ts";
 import { withTrace } from "../../lib/http/trace-context.ts";
 import type { Machine } from "../../lib/machine.ts";
 import { onceEach } from "../../lib/once-each.ts";
@@ -17,6 +17,7 @@ import { type TestOrder, testTile } from "../../render/renderer/test-render.ts";
 import type { StoreDecision } from "../../render/renderer/tile-reservation.ts";
 import type { InfoResult, ProbeResult, RendererResult, TestResult } from "../../render/renderers.ts";
 import { probeRequest } from "../../render/upstream/probe-request.ts";
+import type { MetatileAddress } from "../../render/user-renders.ts";
 import type { createSource } from "../../source/create-source.ts";
 import type { Question, Source } from "../../source/source.ts";
 import { loadStoreKinds, type OpenedStores, openStores } from "../../store/open-store.ts";
@@ -27,6 +28,9 @@ import type { RendererMethods, RendererNews, RendererNotes, RendererOwner, Rende
 
 /** One render in progress. */
 interface CurrentRender {
+  readonly order: RenderOrder;
+  /** Whether the data has changed since the render began, so that its tiles must not be stored. */
+  isOutdated: boolean;
   /** The tile that a user waits for. */
   missed: TileIndex | undefined;
   /** Permits the render to store its tiles. */
@@ -36,6 +40,7 @@ interface CurrentRender {
 /** A batch in progress. It may have written tiles that are not reported yet. */
 interface Batch {
   readonly layer: LayerName | undefined;
+  readonly renders: readonly CurrentRender[];
   /** Aborts the batch and its current render. */
   readonly abort: AbortController;
   /** Resolves after the batch has been answered. */
@@ -111,7 +116,9 @@ export class Renderer implements RendererMethods {
     { id, missed, needsPermit }: RenderRequest,
     signal: AbortSignal,
   ): Promise<RendererResult> {
-    const permitted = new Promise<Leave | undefined>((permit) => this.#renders.set(id, { missed, permit }));
+    const permitted = new Promise<Leave | undefined>((permit) =>
+      this.#renders.set(id, { order, isOutdated: false, missed, permit }),
+    );
     const mayStore = needsPermit ? this.#storeWithPermit(permitted) : this.#storeWithin(order.leave);
     try {
       const result = await this.#render(order, generation, id, mayStore, signal);
@@ -140,13 +147,16 @@ export class Renderer implements RendererMethods {
   ): Promise<readonly RendererResult[]> {
     const abort = new AbortController();
     signal.addEventListener("abort", () => abort.abort(signal.reason), { once: true });
-    for (const i of orders.keys()) this.#renders.set(firstId + i, { missed: undefined, permit: () => undefined });
+    const renders = orders.map(
+      (order): CurrentRender => ({ order, isOutdated: false, missed: undefined, permit: () => undefined }),
+    );
+    for (const [i, render] of renders.entries()) this.#renders.set(firstId + i, render);
     const results = this.#renderInSequence(orders, generation, firstId, abort.signal);
     const answered = results.then(
       () => turn(this.#machine.clock),
       () => turn(this.#machine.clock),
     );
-    const batch: Batch = { layer: orders[0]?.tileSet.layer, abort, answered };
+    const batch: Batch = { layer: orders[0]?.tileSet.layer, renders, abort, answered };
     this.#batches.add(batch);
     return results.finally(() => {
       this.#batches.delete(batch);
@@ -156,7 +166,18 @@ export class Renderer implements RendererMethods {
 
   async raiseGeneration(layer: LayerName, generation: number): Promise<void> {
     this.#oldest.set(layer, generation);
-    const outdated = [...this.#batches].filter((batch) => batch.layer === layer);
+    await this.#ended((batch) => batch.layer === layer);
+  }
+
+  async outdate(metatiles: readonly MetatileAddress[]): Promise<void> {
+    const keys = new Set(metatiles.map(metatileKey));
+    for (const render of this.#renders.values()) if (keys.has(metatileKey(render.order))) render.isOutdated = true;
+    await this.#ended(({ renders }) => renders.some(({ isOutdated }) => isOutdated));
+  }
+
+  /** Ends some batches, and waits until all renders that are storing tiles have ended and have reported them. */
+  async #ended(isOutdated: (batch: Batch) => boolean): Promise<void> {
+    const outdated = [...this.#batches].filter(isOutdated);
     for (const { abort } of outdated) abort.abort(new Error("truncated"));
     await Promise.all(outdated.map(({ answered }) => answered));
     if (this.#storing > 0) await new Promise<void>((resolve) => this.#storesEnded.push(resolve));
@@ -320,7 +341,10 @@ export class Renderer implements RendererMethods {
           beside: (order.beside ?? []).flatMap((mimeType) => imageFormatOf(mimeType) ?? []),
           source: await this.#sourceFor(layer.source),
           store,
-          isCurrent: () => generation >= (this.#oldest.get(layer.name) ?? 0) && this.#isOwned(),
+          isCurrent: () =>
+            generation >= (this.#oldest.get(layer.name) ?? 0) &&
+            this.#renders.get(id)?.isOutdated !== true &&
+            this.#isOwned(),
           storing: (busy) => this.#countStoring(busy),
           user: () => {
             const missed = this.#renders.get(id)?.missed;
@@ -384,6 +408,9 @@ function imageFormatOf(mimeType: string): ImageFormat | undefined {
   const format = formatOf(mimeType);
   return format?.kind === "image" ? format : undefined;
 }
+
+const metatileKey = ({ tileSet, rect }: MetatileAddress): string =>
+  `${tileSetKey(tileSet)}\n${rect.z}/${rect.minX}/${rect.minY}`;
 
 const byName = (layers: readonly Layer[]): ReadonlyMap<string, Layer> =>
   new Map(layers.map((layer) => [layer.name, layer]));

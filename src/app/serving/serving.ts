@@ -252,10 +252,11 @@ export class Serving implements ServingProcesses {
 }
 
 /** Returns the catalogue of a configuration. */
-const catalogueIn = ({ layers, serviceInformation, compat, revision }: Configuration): Catalogue =>
+const catalogueIn = ({ layers, serviceInformation, inspire, compat, revision }: Configuration): Catalogue =>
   catalogueOf(layers, {
     information: serviceInformation,
     isCiteCompliant: compat.wmtsCiteCompliant,
     updateSequence: revision,
     isFullWms: compat.fullWms,
+    ...(inspire === undefined ? {} : { inspire }),
   });

@@ -93,7 +93,7 @@ function leftText(jobs: readonly Received<"Job">[]): string {
   if (first === undefined) return "";
   const { id, requestedWith } = first;
   if (others.length === 0)
-    return `Job ${id} continues on the server. nuthatch job ${id} --wait waits for it again, nuthatch kill ${id} ends it.\n`;
+    return `Job ${id} continues on the server. nuthatch job ${id} --wait waits for it again, nuthatch cancel ${id} cancels it.\n`;
   const isOneRequest = requestedWith !== null && others.every((job) => job.requestedWith === requestedWith);
   const again = isOneRequest
     ? `nuthatch jobs --requested-with ${requestedWith} --wait waits for them again.`

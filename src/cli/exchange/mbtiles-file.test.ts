@@ -43,7 +43,7 @@ test("a file that is no MBTiles is named, and so is one whose tiles never end", 
   const broken = join(directory, "broken.mbtiles");
   writeFileSync(broken, "no database ".repeat(200));
   expect(await wordsOf(openMbtilesFile(machineClock, broken))).toMatch(
-    /broken\.mbtiles is no MBTiles, or is damaged: /,
+    /broken\.mbtiles is no MBTiles, or is damaged: it is no database$/,
   );
   const endless = join(directory, "endless.mbtiles");
   const db = new Sqlite(endless);

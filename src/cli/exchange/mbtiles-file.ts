@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { asTileX, asZoom, type TileX, type Zoom } from "../../grid/grid-set.ts";
 import type { TileSet } from "../../layer/tile-set.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
 import { isMap } from "../../lib/is-map.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { SqliteReadError, SqliteReader, TOO_LONG } from "../../source/archive/sqlite-reader.ts";
@@ -53,8 +54,11 @@ export interface MbtilesFile extends AsyncDisposable {
 export async function openMbtilesFile(clock: Clock, path: string, limitMs: number = LIMIT_MS): Promise<MbtilesFile> {
   const fault = (error: unknown): unknown => {
     if (!(error instanceof SqliteReadError)) return error;
-    const what = error.code === TOO_LONG ? "cannot be read" : "is no MBTiles, or is damaged";
-    return new CommandFailure(`${path} ${what}: ${error.message}`, EXIT.failure);
+    const message =
+      error.code === TOO_LONG
+        ? `${path} cannot be read: ${error.message}`
+        : `${path} is no MBTiles, or is damaged: ${fileFault(error)}`;
+    return new CommandFailure(message, EXIT.failure);
   };
   const guarded = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import Sqlite from "libsql";
+import { codeOf } from "../../lib/error-code.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
 import { isMap } from "../../lib/is-map.ts";
 import { CommandFailure, EXIT } from "../exit.ts";
 import type { ExportProgress } from "./export-target.ts";
@@ -51,7 +53,7 @@ export class StagedTiles {
     this.#file = file;
     if (!isContinued) this.remove();
     const isNew = !existsSync(file);
-    this.db = new Sqlite(file);
+    this.db = opened(file);
     try {
       this.db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384");
       if (isNew) {
@@ -87,15 +89,20 @@ export class StagedTiles {
 
   /** Calls `add` in one transaction, with a function that stores the bytes of a tile and returns their id. */
   page(progress: ExportProgress, add: (image: (bytes: Uint8Array) => number | bigint) => void): void {
+    let fault: string;
     this.db.exec("BEGIN");
     try {
       add(this.#addImage);
       this.#saveProgress(progress);
       this.db.exec("COMMIT");
+      return;
     } catch (error) {
-      this.db.exec("ROLLBACK");
-      throw error;
+      // A full disk may have ended the transaction.
+      if (this.db.inTransaction) this.db.exec("ROLLBACK");
+      if (!codeOf(error).startsWith("SQLITE_")) throw error;
+      fault = fileFault(error);
     }
+    throw new CommandFailure(`${this.#file} cannot be written: ${fault}`, EXIT.failure);
   }
 
   /** Removes the tables that a finished archive does not have. */
@@ -110,6 +117,16 @@ export class StagedTiles {
   remove(): void {
     for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(`${this.#file}${suffix}`, { force: true });
   }
+}
+
+/** @throws CommandFailure that names the file */
+function opened(file: string): Sql {
+  try {
+    return new Sqlite(file);
+  } catch {
+    // The message of libsql is that of its source code, and the error has no code.
+  }
+  throw new CommandFailure(`${file} cannot be opened as a database file`, EXIT.failure);
 }
 
 /** Returns whether tiles with these bytes share one image. */

@@ -1,4 +1,5 @@
 import type { Count } from "../client/answer.ts";
+import { coloured, stateColour } from "./colours.ts";
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
@@ -10,19 +11,27 @@ export function bytesText(count: Count): string {
   return `${power === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${UNITS[power]}`;
 }
 
-/** Formats a table. Aligns a column to the right if each of its cells is empty or begins like a number. */
+/** The head of a column whose cells are states. */
+const STATE = "state";
+
+/**
+ * Formats a table. Aligns a column to the right if each of its cells is empty or begins like a number. On a terminal the
+ * head is bold, and the states have colours.
+ */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const right = head.map((_, column) => rows.length > 0 && rows.every((row) => /^(-|\d|$)/.test(row[column] ?? "")));
   return all
-    .map((row) =>
-      row
-        .map((text, column) => (right[column] ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
+    .map((row, n) => {
+      const cells = row.map((text, column) => {
+        const width = widths[column] ?? 0;
+        const cell = right[column] ? text.padStart(width) : text.padEnd(column === row.length - 1 ? 0 : width);
+        const colour = n === 0 ? "bold" : head[column] === STATE ? stateColour(text) : undefined;
+        return colour === undefined ? cell : coloured(colour, cell);
+      });
+      return `${cells.join("  ").trimEnd()}\n`;
+    })
     .join("");
 }
 

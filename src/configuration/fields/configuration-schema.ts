@@ -9,7 +9,7 @@ import { LayerSchema } from "./layer-schema.ts";
 import { PurgeSchema } from "./purge-schema.ts";
 import { DiskQuotaSchema, EvictionSchema } from "./quota-schema.ts";
 import { CompatSchema, HtpasswdSchema, ServerSchema, UserSchema } from "./server-schema.ts";
-import { ServiceInformationSchema } from "./service-schema.ts";
+import { InspireSchema, ServiceInformationSchema } from "./service-schema.ts";
 import { StoreItemSchema } from "./stores-schema.ts";
 
 const JobsSchema = map({
@@ -103,6 +103,7 @@ export const ConfigurationSchema = map({
   log: LogSchema.prefault({}).describe("What the log says about clients."),
   compat: CompatSchema.prefault({}).describe("Compatibility with older clients."),
   serviceInformation: ServiceInformationSchema.prefault({}).describe("The description of the server in capabilities."),
+  inspire: optional(InspireSchema).describe("Makes WMS and WMTS view services of INSPIRE."),
   state: StateSchema.prefault({}).describe("The database of jobs, usage and accounts."),
   databases: list(DatabaseSchema)
     .default([])

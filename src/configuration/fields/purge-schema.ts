@@ -1,8 +1,11 @@
 import * as z from "zod";
 import { HTTP_METHODS } from "../../lib/http/http-client.ts";
 import { repeats } from "../../lib/repeats.ts";
+import { CLOUDFRONT_PATHS } from "../../purge/purge-service.ts";
+import { PLACEHOLDERS, placeholdersIn } from "../../purge/tile-paths.ts";
 import {
   anyText,
+  expected,
   hasControlCharacter,
   httpUrl,
   kinds,
@@ -12,6 +15,7 @@ import {
   oneOf,
   optional,
   shortName,
+  someOf,
   text,
   unlessUnfit,
   whole,
@@ -29,7 +33,7 @@ const headers = z
 
 const limits = (keysPerRequest: number, mostKeys: number, ratePerSecond: number) => ({
   id: shortName.describe("The name of the service in `/api/v1/purges`, metrics and log."),
-  keysPerRequest: whole(1, mostKeys).default(keysPerRequest).describe("The most tags of one request."),
+  keysPerRequest: whole(1, mostKeys).default(keysPerRequest).describe("The most tags, or addresses, of one request."),
   ratePerSecond: number({ above: 0, most: 1000 })
     .default(ratePerSecond)
     .describe("The most requests in a second. Below 1: one request in several seconds."),
@@ -72,8 +76,64 @@ const CloudflareSchema = map({
   apiToken,
 });
 
-export const PurgeSchema = list(kinds([HttpSchema, VarnishSchema, FastlySchema, CloudflareSchema])).superRefine(
-  (services, context) => {
-    for (const i of repeats(services, ({ id }) => id)) wrong(context, [i, "id"], "two services have this id");
-  },
+const NEEDED = ["layer", "z", "x"] as const;
+
+/** Returns what a public address of tiles lacks. Undefined if nothing is wrong. */
+function publicUrlFault(value: string): string | undefined {
+  const names = placeholdersIn(value);
+  const plain = value.replaceAll(/[{}]/g, "");
+  const parsed = httpUrl(plain);
+  if (parsed === undefined || parsed.username !== "" || parsed.hash !== "" || value.includes("*"))
+    return "an address with http:// or https://, without user, fragment and asterisk";
+  if (names.length === 0)
+    return parsed.search === "" ? undefined : "an address without a query, or one with placeholders";
+  const unknown = names.find((name) => !PLACEHOLDERS.some((one) => one === name));
+  if (unknown !== undefined) return `placeholders among ${PLACEHOLDERS.map((name) => `{${name}}`).join(", ")}`;
+  const isWhole = NEEDED.every((name) => names.includes(name)) && (names.includes("y") || names.includes("-y"));
+  return isWhole ? undefined : "an address with {layer}, {z}, {x}, and {y} or {-y}";
+}
+
+const publicUrl = text.superRefine((value, context) => {
+  const fault = publicUrlFault(value);
+  if (fault !== undefined) expected(context, [], fault);
+});
+const publicUrls = someOf(publicUrl).describe(
+  "The addresses of tiles at the service: templates such as https://tiles.example.org/xyz/{layer}/{z}/{x}/{y}.{ext}, or addresses below which all tiles lie as below the server.",
 );
+
+const byPath = {
+  ...limits(1, 1, 1000),
+  url: url.describe("The address to which the paths of `publicUrls` are added. The request has their host."),
+  headers: headers.describe("More headers. Their values are not shown."),
+  publicUrls,
+};
+const NginxSchema = map({
+  type: z.literal("nginx").describe("nginx with a module that removes copies (`PURGE`)."),
+  ...byPath,
+});
+const TrafficServerSchema = map({ type: z.literal("trafficserver").describe("Apache Traffic Server."), ...byPath });
+
+const CloudFrontSchema = map({
+  type: z.literal("cloudfront").describe("Amazon CloudFront."),
+  ...limits(15, CLOUDFRONT_PATHS, 1),
+  url: url.prefault("https://cloudfront.amazonaws.com").describe("The address of the API."),
+  distributionId: text.describe("The id of the distribution."),
+  accessKeyId: text.describe("The id of the keys of an AWS account. It is not shown."),
+  secretAccessKey: text.describe("The secret of the keys. It is not shown."),
+  sessionToken: optional(text).describe("The session token of temporary keys. It is not shown."),
+  publicUrls,
+});
+
+export const PurgeSchema = list(
+  kinds([
+    HttpSchema,
+    VarnishSchema,
+    FastlySchema,
+    CloudflareSchema,
+    CloudFrontSchema,
+    NginxSchema,
+    TrafficServerSchema,
+  ]),
+).superRefine((services, context) => {
+  for (const i of repeats(services, ({ id }) => id)) wrong(context, [i, "id"], "two services have this id");
+});

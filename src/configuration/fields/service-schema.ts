@@ -1,4 +1,6 @@
-import { anyText, list, map, optional, text } from "./fields.ts";
+import * as z from "zod";
+import { CONFORMITIES, INSPIRE_LANGUAGES } from "../../layer/service-information.ts";
+import { anyText, expected, httpUrl, list, map, oneOf, optional, someOf, text, unlessUnfit, wrong } from "./fields.ts";
 
 const optionalText = optional(anyText);
 
@@ -30,4 +32,50 @@ export const ServiceInformationSchema = map({
   serviceProvider: optional(ServiceProviderSchema).describe("The provider of the service."),
   fees: optionalText.describe("The fees for the use of the service."),
   accessConstraints: optionalText.describe("The constraints on access to the service."),
+});
+
+const webAddress = text.refine(
+  (value) => httpUrl(value) !== undefined,
+  unlessUnfit("an address with http:// or https://"),
+);
+
+const day = text.refine(
+  (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && new Date(`${value}T00:00:00Z`).toJSON()?.startsWith(value) === true,
+  unlessUnfit("a date such as 2026-01-31"),
+);
+
+const translation = {
+  title: optionalText.describe("The title in the language."),
+  description: optionalText.describe("The description in the language."),
+};
+const TranslationSchema = map({
+  ...translation,
+  layers: optional(z.record(z.string(), map(translation), "a map")).describe("The texts of layers, by their names."),
+});
+
+/** What makes WMS and WMTS view services of INSPIRE. */
+export const InspireSchema = map({
+  metadataUrl: optional(webAddress).describe("The address of the service's metadata in a discovery service."),
+  languages: someOf(oneOf(INSPIRE_LANGUAGES)).describe(
+    "The languages of the capabilities (ISO 639-2/B). The first is the default, and the language of the configuration.",
+  ),
+  texts: z
+    .partialRecord(oneOf(INSPIRE_LANGUAGES), TranslationSchema, "a map")
+    .default({})
+    .describe("Titles and descriptions in the other languages, by language."),
+  temporalReference: optional(day).describe(
+    "The date of the last revision of the service. With it the capabilities have all metadata of the service.",
+  ),
+  metadataDate: optional(day).describe("The date of the metadata. Default: temporalReference."),
+  conformity: oneOf(CONFORMITIES)
+    .default("notEvaluated")
+    .describe("Whether the service conforms to Regulation (EC) 976/2009."),
+}).superRefine(({ metadataUrl, temporalReference, languages, texts }, context) => {
+  if (metadataUrl === undefined && temporalReference === undefined)
+    wrong(context, [], "expected metadataUrl or temporalReference, or both");
+  const [, ...others] = languages;
+  if (new Set(languages).size < languages.length) expected(context, ["languages"], "each language once");
+  for (const language of Object.keys(texts))
+    if (!others.some((other) => other === language))
+      expected(context, ["texts", language], "a language of the list languages, but not the first");
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { CHANGE_OPERATIONS } from "../../layer/update-source.ts";
+import { CHANGE_OPERATIONS, FEED_OPERATIONS } from "../../layer/update-source.ts";
 import { repeats } from "../../lib/repeats.ts";
 import { httpUrl, kinds, map, mimeType, oneOf, optional, someOf, text, unlessUnfit, whole, wrong } from "./fields.ts";
 
@@ -8,7 +8,9 @@ const DAY_SECONDS = 86_400;
 
 const operation = oneOf(CHANGE_OPERATIONS)
   .default("truncate")
-  .describe("`truncate` removes the changed tiles. `seed` and `reseed` also render them again.");
+  .describe(
+    "`truncate` removes the changed tiles. `soft` makes them stale: they are served, and rendered again on use. `seed` and `reseed` make them stale and render them by a job.",
+  );
 
 export const GeoRssSchema = map({
   type: z.literal("georss").describe("A GeoRSS feed."),
@@ -19,7 +21,9 @@ export const GeoRssSchema = map({
     "The grid set whose tiles are truncated, and whose units the feed uses. Default: the first.",
   ),
   pollSeconds: whole(1, 366 * DAY_SECONDS).describe("The time from one poll to the next."),
-  operation,
+  operation: oneOf(FEED_OPERATIONS)
+    .default("truncate")
+    .describe("`truncate` removes the changed tiles. `seed` and `reseed` also render them again."),
   format: optional(mimeType).describe("The format whose tiles are truncated. Default: all."),
   threadCount: whole(1, MOST_THREADS).default(1).describe("The tasks of each seed."),
   username: optional(text).describe("The name for HTTP Basic or Digest authentication."),
@@ -33,7 +37,25 @@ const OutboxSchema = map({
   operation,
 });
 
-export const UpdateSourceSchema = kinds([GeoRssSchema, OutboxSchema]);
+const TileListsSchema = map({
+  type: z.literal("tileLists").describe("Lists of expired tiles, as osm2pgsql and imposm write them."),
+  directory: text.describe("The directory of the lists. Lists in its subdirectories are read, too."),
+  gridSet: optional(text).describe(
+    "The grid set of the lines `z/x/y`, with the rows counted from the top. Default: EPSG:900913, or the first.",
+  ),
+  operation,
+});
+
+const FilesSchema = map({
+  type: z.literal("files").describe("Files whose change is a change of all data of the layer."),
+  paths: someOf(text).describe("Files or directories, such as an archive, or the map file of MapServer."),
+  settleSeconds: whole(0, 3_600)
+    .default(5)
+    .describe("The time for which a file must not change any more before the change has an effect."),
+  operation,
+});
+
+export const UpdateSourceSchema = kinds([GeoRssSchema, OutboxSchema, TileListsSchema, FilesSchema]);
 
 export type UpdateSourceDocument = z.output<typeof UpdateSourceSchema>;
 

@@ -3,6 +3,8 @@ import { sessionTables } from "../../account/session-service.ts";
 import { activityTables } from "../../activity/activity-service.ts";
 import { configuredObjectTables } from "../../configuration/keep/stored-objects.ts";
 import { feedTables } from "../../feed/feed-store.ts";
+import { watchedFileTables } from "../../feed/files/watched-file-store.ts";
+import { tileListTables } from "../../feed/tile-lists/tile-list-store.ts";
 import { jobTables } from "../../jobs/record/job-tables.ts";
 import type { Catalogue } from "../../layer/catalogue.ts";
 import { type AdoptedLayer, adoptionTables } from "../../ledger/counting/adoption.ts";
@@ -44,6 +46,8 @@ export function createTables(db: Database): void {
     activityTables,
     configuredObjectTables,
     feedTables,
+    tileListTables,
+    watchedFileTables,
   ]);
 }
 

@@ -1,5 +1,4 @@
-import { asTileIndex } from "../../grid/grid-set.ts";
-import { cellIndexOf } from "../../layer/cells.ts";
+import { asTileRect } from "../../grid/grid-set.ts";
 import type { ServiceParts } from "../../ledger/service-parts.ts";
 import { PurgeOutbox } from "../../purge/purge-outbox.ts";
 import { createPurgePost } from "../../purge/purge-post.ts";
@@ -16,10 +15,11 @@ export function buildPurges(context: CoordinatorParts & Pick<ServiceParts, "ledg
     post: createPurgePost(clock),
     isIncomplete: (layer) => ledger.writers.isBarred(layer),
   });
-  ledger.writers.onReplaced((tileSet, { x, y, z }) => purges.replaced(tileSet, cellIndexOf(asTileIndex({ x, y, z }))));
+  ledger.writers.onReplaced((tileSet, { x, y, z }) =>
+    purges.replaced(tileSet, asTileRect({ z, minX: x, minY: y, maxX: x, maxY: y })),
+  );
   ledger.beforeMarksEnd(() => purges.saveReplaced());
   // The last process was killed, and may have replaced tiles in these cells.
-  for (const { tileSet, rect } of ledger.recalled)
-    purges.replaced(tileSet, cellIndexOf(asTileIndex({ x: rect.minX, y: rect.minY, z: rect.z })));
+  for (const { tileSet, rect } of ledger.recalled) purges.replaced(tileSet, rect);
   return purges;
 }

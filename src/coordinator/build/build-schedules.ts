@@ -1,6 +1,11 @@
 import { FeedStore } from "../../feed/feed-store.ts";
 import { Feeds } from "../../feed/feeds.ts";
+import { WatchedFileStore } from "../../feed/files/watched-file-store.ts";
+import { WatchedFiles } from "../../feed/files/watched-files.ts";
+import { LayerChanges } from "../../feed/layer-changes.ts";
 import { Outboxes } from "../../feed/outbox/outboxes.ts";
+import { TileListStore } from "../../feed/tile-lists/tile-list-store.ts";
+import { TileLists } from "../../feed/tile-lists/tile-lists.ts";
 import type { JobRunner } from "../../jobs/job-runner.ts";
 import type { JobStore } from "../../jobs/record/job-store.ts";
 import type { JobCounter } from "../../plan/job/job-counter.ts";
@@ -9,7 +14,9 @@ import { ScheduleRuns } from "../../schedule/schedule-runs.ts";
 import { ScheduleService } from "../../schedule/schedule-service.ts";
 import { ScheduleStore } from "../../schedule/schedule-store.ts";
 import { Scheduler } from "../../schedule/scheduler.ts";
+import { ChangedTiles } from "../../truncation/changed-tiles.ts";
 import type { BuildContext } from "../coordinator-parts.ts";
+import type { TruncationParts } from "./build-truncations.ts";
 
 export type ScheduleParts = ReturnType<typeof buildSchedules>;
 
@@ -53,9 +60,30 @@ export const buildFeeds = (
       (await import("../../feed/fetch-feed.ts")).fetchFeed(context.clock, url, source, signal),
   });
 
-/** Builds the reading of the outboxes of databases. */
-export const buildOutboxes = (
-  context: BuildContext,
+/** Builds the reading of changes of the data: from the outboxes of databases, and from lists of expired tiles. */
+export function buildChanges(
+  context: BuildContext & { readonly truncations: TruncationParts },
   { runner, windows }: Pick<ScheduleParts, "windows"> & { readonly runner: JobRunner },
   counter: JobCounter,
-): Outboxes => new Outboxes({ ...context, runner, windows, counter, options: context.jobOptions });
+) {
+  const { db, machine, truncations, adoption, sharedStore } = context;
+  const tiles = new ChangedTiles({
+    ...context,
+    ...truncations,
+    sharedStore: (layer) => sharedStore() || adoption.isChecking(layer),
+  });
+  const changes = new LayerChanges({
+    ...context,
+    runner,
+    windows,
+    counter,
+    tiles,
+    truncations: truncations.service,
+    options: context.jobOptions,
+  });
+  return {
+    outboxes: new Outboxes({ ...context, changes }),
+    tileLists: new TileLists({ ...context, changes, disk: machine.disk, store: new TileListStore(db) }),
+    watchedFiles: new WatchedFiles({ ...context, changes, disk: machine.disk, store: new WatchedFileStore(db) }),
+  };
+}

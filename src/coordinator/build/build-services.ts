@@ -1,6 +1,7 @@
 import { AccountService } from "../../account/account-service.ts";
 import { SessionService } from "../../account/session-service.ts";
 import { ActivityService } from "../../activity/activity-service.ts";
+import { ChangesService } from "../../feed/changes-service.ts";
 import type { LayerName } from "../../layer/tile-set.ts";
 import { turn } from "../../lib/time/sleep.ts";
 import { JobCounter } from "../../plan/job/job-counter.ts";
@@ -17,7 +18,7 @@ import { QuotaService } from "../usage/quota-service.ts";
 import { UsageService } from "../usage/usage-service.ts";
 import type { UserWrites } from "../user-writes.ts";
 import type { JobContext, JobParts } from "./build-jobs.ts";
-import { buildFeeds, buildOutboxes, buildSchedules } from "./build-schedules.ts";
+import { buildChanges, buildFeeds, buildSchedules } from "./build-schedules.ts";
 
 /** The parts that the builder of services uses. */
 export interface ServiceContext extends JobContext {
@@ -31,7 +32,7 @@ export function buildServices(context: ServiceContext) {
   const counted = countedTiles(context);
   const counter = new JobCounter({ ledger, ...counted });
   const schedules = buildSchedules(context, jobs, counter);
-  const outboxes = buildOutboxes(context, { ...jobs, ...schedules }, counter);
+  const changes = buildChanges(context, { ...jobs, ...schedules }, counter);
   const jobLists = new JobLists({ ...context, ...jobs });
   const answered = {
     ...context,
@@ -64,7 +65,7 @@ export function buildServices(context: ServiceContext) {
       counts: () => quota.enforcer.counts,
     }),
     quota: new QuotaService({ ...context, ...quota }),
-    metrics: new MetricsService({ ...context, ...jobs, outboxes }),
+    metrics: new MetricsService({ ...context, ...jobs, ...changes }),
     coverage: new CoverageService({
       ...answered,
       ...jobs,
@@ -81,6 +82,7 @@ export function buildServices(context: ServiceContext) {
     }),
     copies,
     purges: context.purges,
+    changes: new ChangesService(changes),
     sessions,
     activity: new ActivityService({
       ...context,
@@ -89,7 +91,7 @@ export function buildServices(context: ServiceContext) {
     }),
     accounts: new AccountService({ ...context, sessions }),
   };
-  return { services, schedules, outboxes, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
+  return { services, schedules, ...changes, feeds: buildFeeds(context, { ...jobs, ...schedules }, counter) };
 }
 
 /** Returns the functions with which services make sure of the ledger's counts before they answer. */

@@ -8,6 +8,7 @@ import { Slices } from "../../lib/process/slices.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { pause, sleep } from "../../lib/time/sleep.ts";
 import type { FoundTile } from "../../store/inventory-store.ts";
+import { writtenTime } from "../../store/stale-time.ts";
 import type { Store } from "../../store/store.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import type { LedgerTruncations } from "../../truncation/truncations.ts";
@@ -293,6 +294,11 @@ export class LayerCopy {
 
 const nameOf = ({ x, y }: FoundTile): string => `${x}/${y}`;
 
-/** Returns whether a tile of the target can be a copy. A remote store has the time of the copying, in whole seconds. */
+/**
+ * Returns whether a tile of the target can be a copy. A remote store has the time of the copying, in whole seconds. A
+ * tile that is marked as stale after its copy was made is copied again.
+ */
 const isCopy = (copy: FoundTile, tile: FoundTile): boolean =>
-  copy.bytes === tile.bytes && copy.modifiedMs >= Math.floor(tile.modifiedMs / 1000) * 1000;
+  copy.bytes === tile.bytes &&
+  copy.modifiedMs >= Math.floor(tile.modifiedMs / 1000) * 1000 &&
+  (!writtenTime(tile.modifiedMs).isStale || writtenTime(copy.modifiedMs).isStale);

@@ -5,9 +5,11 @@ import { valueAt } from "../../layer/by-zoom.ts";
 import { coverageAt } from "../../layer/grid-subset.ts";
 import { findSubset } from "../../layer/layer.ts";
 import type { LayerName, TileSet } from "../../layer/tile-set.ts";
+import { mayBeMarked } from "../../layer/update-source.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import { combinationsOf } from "../../plan/parameters/combination.ts";
 import type { EvictedCells } from "../../quota/evicted-cells.ts";
+import { STALE_BEFORE_MS } from "../../store/stale-time.ts";
 import type { BuildContext, CountedParts } from "../coordinator-parts.ts";
 import type { CoverageView, LevelView } from "./coverage-documents.ts";
 import { CoverageSquares } from "./coverage-squares.ts";
@@ -101,7 +103,11 @@ export class CoverageService {
     const { softTimes, clock, catalogue } = this.#parts;
     const layer = catalogue().layers.get(name);
     const seconds = layer === undefined ? 0 : valueAt(layer.expireCacheSeconds, z);
-    return Math.max(softTimes().get(name) ?? 0, seconds > 0 ? clock.now() - seconds * 1000 : 0);
+    return Math.max(
+      softTimes().get(name) ?? 0,
+      seconds > 0 ? clock.now() - seconds * 1000 : 0,
+      layer !== undefined && mayBeMarked(layer) ? STALE_BEFORE_MS : 0,
+    );
   }
 
   /** Marks the squares that have stored tiles. */

@@ -1,35 +1,24 @@
 import type { Catalogue } from "../../layer/catalogue.ts";
-import type { Layer } from "../../layer/layer.ts";
 import type { OutboxSource } from "../../layer/update-source.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Slices } from "../../lib/process/slices.ts";
-import { refusalMessage } from "../../lib/refusal.ts";
-import type { JobOptions } from "../../plan/job/job-options.ts";
-import type { JobRequest } from "../../plan/job/job-request.ts";
 import { LayerChange } from "../../plan/layer-change.ts";
+import type { CollectedChange } from "../layer-changes.ts";
 import type { OutboxRow } from "./outbox-row.ts";
 
 /** Why a row has no effect. */
 export const IGNORED_REASONS = ["unknown_topic", "unknown_srid"] as const;
 export type IgnoredReason = (typeof IGNORED_REASONS)[number];
 
-/** A layer that a topic concerns, and its collected changes. */
-interface Concerned {
-  readonly source: OutboxSource;
-  readonly change: LayerChange;
-  readonly layer: Layer;
-}
-
 export interface OutboxChangesParts {
   readonly catalogue: () => Catalogue;
-  readonly options: () => JobOptions;
   readonly log: Logger;
 }
 
 /** The most topics and CRSs that are remembered as logged. Beyond this number each is logged as if it were new. */
 const MOST_LOGGED = 10_000;
 
-/** Plans the jobs for the rows of one database's outbox, and counts the rows without an effect. */
+/** Collects the changes that the rows of one database's outbox report, and counts the rows without an effect. */
 export class OutboxChanges {
   readonly #parts: OutboxChangesParts;
   readonly #database: string;
@@ -47,10 +36,10 @@ export class OutboxChanges {
     return this.#ignored;
   }
 
-  /** Plans the jobs of rows. @throws Error if a layer refuses a job */
-  async plan(rows: readonly OutboxRow[], slices: Slices): Promise<readonly JobRequest[]> {
-    const byTopic = new Map<string, readonly Concerned[]>();
-    const changes = new Map<OutboxSource, Concerned>();
+  /** Collects the changes of rows by layer. */
+  async collect(rows: readonly OutboxRow[], slices: Slices): Promise<readonly CollectedChange[]> {
+    const byTopic = new Map<string, readonly CollectedChange[]>();
+    const changes = new Map<OutboxSource, CollectedChange>();
     for (const row of rows) {
       if (slices.isOver) await slices.next();
       const concerned = byTopic.get(row.topic) ?? this.#concernedBy(row.topic, changes);
@@ -58,27 +47,23 @@ export class OutboxChanges {
       if (concerned.length === 0) this.#ignore("unknown_topic", { topic: row.topic });
       else this.#add(row, concerned);
     }
-    return [...changes.values()].flatMap(({ change, source }) => {
-      const planned = change.plan(source.operation, this.#parts.options());
-      if (!planned.ok) throw new Error(refusalMessage(planned.error));
-      return planned.value;
-    });
+    return [...changes.values()];
   }
 
-  #concernedBy(topic: string, changes: Map<OutboxSource, Concerned>): readonly Concerned[] {
+  #concernedBy(topic: string, changes: Map<OutboxSource, CollectedChange>): readonly CollectedChange[] {
     const { layers } = this.#parts.catalogue();
     return [...layers.values()].flatMap((layer) =>
       (layer.updateSources ?? []).flatMap((source) => {
         if (source.type !== "postgres" || source.database !== this.#database || !source.topics.includes(topic))
           return [];
-        const known = changes.get(source) ?? { source, layer, change: new LayerChange(layer) };
+        const known = changes.get(source) ?? { operation: source.operation, layer, change: new LayerChange(layer) };
         changes.set(source, known);
         return [known];
       }),
     );
   }
 
-  #add({ topic, place }: OutboxRow, concerned: readonly Concerned[]): void {
+  #add({ topic, place }: OutboxRow, concerned: readonly CollectedChange[]): void {
     if (place.kind !== "box") {
       if (place.kind === "bad")
         this.#logOnce("a change has no valid box: it counts as a change of its whole topic", { topic });

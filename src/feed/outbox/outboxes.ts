@@ -4,12 +4,15 @@ import type { Logger } from "../../lib/process/logger.ts";
 import { Slices } from "../../lib/process/slices.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { pause } from "../../lib/time/sleep.ts";
-import { submitUpdate, type UpdateJobsParts } from "../update-jobs.ts";
+import type { ChangeSourceView } from "../change-documents.ts";
+import type { LayerChanges } from "../layer-changes.ts";
+import { SourceProgress } from "../source-progress.ts";
 import type { ChangesDatabase } from "./changes-database.ts";
 import { IGNORED_REASONS, type IgnoredReason, OutboxChanges, type OutboxChangesParts } from "./outbox-changes.ts";
 import { OutboxConnection, type OutboxMachine } from "./outbox-connection.ts";
 
-export interface OutboxesParts extends UpdateJobsParts, OutboxChangesParts {
+export interface OutboxesParts extends OutboxChangesParts {
+  readonly changes: Pick<LayerChanges, "apply">;
   readonly databases: () => readonly ChangesDatabase[];
   readonly machine: OutboxMachine;
   readonly clock: Clock;
@@ -34,7 +37,7 @@ const RETRY_MS = 2_000;
 
 /**
  * Reads the changes of databases: rows that triggers write into an outbox. A notification only wakes the reader: the
- * rows are what has changed. They are removed after their jobs are stored, so a change is handled at least once.
+ * rows are what has changed. They are removed after their effect on the tiles, so a change is handled at least once.
  */
 export class Outboxes {
   readonly #parts: OutboxesParts;
@@ -83,7 +86,12 @@ export class Outboxes {
     );
   }
 
-  /** Ends the reading. The rows of a batch whose jobs are not stored yet stay in the outbox. */
+  /** Returns the state of each database, in the order of the configuration. */
+  views(): readonly ChangeSourceView[] {
+    return [...this.#readers.values()].map((reader) => reader.view());
+  }
+
+  /** Ends the reading. The rows of a batch that is not handled yet stay in the outbox. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const reader of this.#readers.values()) this.#end(reader);
@@ -98,17 +106,31 @@ class OutboxReader {
   readonly #parts: OutboxesParts;
   readonly #closing = new AbortController();
   readonly #ended: Promise<void>;
+  readonly #progress: SourceProgress;
   /** Ends the current wait for changes. */
   #wake = new AbortController();
   #isReached = false;
   /** The last failure that was logged. Undefined after a success. */
   #fault: string | undefined;
+  /** Why the last changes were not rendered again by a job. Undefined if they were. */
+  #refused: string | undefined;
 
   constructor(database: ChangesDatabase, parts: OutboxesParts) {
     this.database = database;
     this.#parts = parts;
     this.changes = new OutboxChanges(parts, database.id);
+    this.#progress = new SourceProgress(parts.clock);
     this.#ended = this.#run();
+  }
+
+  view(): ChangeSourceView {
+    const { unknown_topic, unknown_srid } = this.changes.ignored;
+    return {
+      type: "postgres",
+      source: this.database.id,
+      ignored: unknown_topic + unknown_srid,
+      ...this.#progress.view(),
+    };
   }
 
   /** Returns why the outbox has not been read since the start. Undefined if it has been read. */
@@ -153,27 +175,37 @@ class OutboxReader {
 
   /** Handles the oldest rows. Returns whether there may be more rows. */
   async #readBatch(connection: OutboxConnection): Promise<boolean> {
-    const { clock, log } = this.#parts;
+    const { clock, log, changes } = this.#parts;
     const { signal } = this.#closing;
+    const { id: database } = this.database;
     const rows = await connection.read(BATCH, signal);
+    this.#isReached = true;
+    if (rows.length > 0) {
+      this.#progress.begun();
+      const collected = await this.changes.collect(rows, new Slices(clock, signal));
+      const { jobIds, refused } = await changes.apply(collected, signal);
+      await connection.remove(rows, signal);
+      this.#progress.handled(rows.length, refused);
+      if (jobIds.length > 0) log.info("changes were read", { database, rows: rows.length, jobIds });
+      if (refused !== undefined && refused !== this.#refused)
+        log.warn("changed tiles are not rendered again by a job", { database, error: refused });
+      this.#refused = refused;
+    }
     this.#succeeded();
-    if (rows.length === 0) return false;
-    const requests = await this.changes.plan(rows, new Slices(clock, signal));
-    const jobIds = await submitUpdate(requests, this.#parts);
-    await connection.remove(rows, signal);
-    if (jobIds.length > 0) log.info("changes were read", { database: this.database.id, rows: rows.length, jobIds });
-    return rows.length === BATCH;
+    const isFull = rows.length === BATCH;
+    if (!isFull) this.#progress.rested();
+    return isFull;
   }
 
   #succeeded(): void {
     if (this.#fault !== undefined)
-      this.#parts.log.info("the database of changes is back", { database: this.database.id });
+      this.#parts.log.info("the changes of a database are read again", { database: this.database.id });
     this.#fault = undefined;
-    this.#isReached = true;
   }
 
   /** Logs each failure once. */
   #failed(error: string): void {
+    this.#progress.failed(error);
     if (this.#fault === error) return;
     this.#fault = error;
     this.#parts.log.warn("the changes of a database cannot be read", { database: this.database.id, error });

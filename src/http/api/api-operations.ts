@@ -1,5 +1,6 @@
 import { activityOperations } from "./activity/activity-route.ts";
 import type { ApiOperation } from "./api-operation.ts";
+import { changeOperations } from "./changes/changes-route.ts";
 import { configurationOperations } from "./configuration/configuration-route.ts";
 import { gridSetOperations } from "./configured/grid-sets-route.ts";
 import { storeOperations } from "./configured/stores-route.ts";
@@ -13,6 +14,7 @@ import { jobPartOperations } from "./jobs/job-parts-route.ts";
 import { jobOperations } from "./jobs/jobs-route.ts";
 import { layerTestOperations } from "./layers/layer-test-route.ts";
 import { layerOperations } from "./layers/layers-route.ts";
+import { wmsOperations } from "./layers/wms-route.ts";
 import { nodeOperations } from "./nodes/nodes-route.ts";
 import { purgeOperations } from "./purges/purges-route.ts";
 import { quotaOperations } from "./quota/quota-route.ts";
@@ -44,12 +46,14 @@ export const apiOperations: readonly ApiOperation[] = [
   ...truncationOperations,
   ...layerOperations,
   ...layerTestOperations,
+  ...wmsOperations,
   ...gridSetOperations,
   ...storeOperations,
   ...storeCopyOperations,
   ...crsOperations,
   ...statsOperations,
   ...upstreamOperations,
+  ...changeOperations,
   ...purgeOperations,
   ...nodeOperations,
   ...statusOperations,

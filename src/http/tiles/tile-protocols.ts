@@ -264,7 +264,7 @@ export class TileProtocols {
     if (outcome.kind === "failure" && outcome.failure.code !== "no_tile")
       return this.#fail(response, failureError(outcome.failure), errors);
     const tile = outcome.kind === "tile" ? outcome.tile : undefined;
-    const tags = this.#tags.ofTile(request);
+    const tags = this.#tags.ofTile(request, this.#memo.catalogue);
     sendPacked(response, request, contentType, pack(tile?.bytes, baseUrl), tile, tags, this.#options.clock.now());
   }
 
@@ -273,7 +273,8 @@ export class TileProtocols {
     const outcome = await this.#options.maps.render(map, this.#requesterOf(response));
     if (response.destroyed) return;
     if (outcome.kind === "map") {
-      const tags = this.#tags.ofMap(map.layers.map(({ layer }) => layer));
+      const layers = map.layers.map(({ layer }) => layer);
+      const tags = this.#tags.ofMap(layers, this.#memo.catalogue);
       sendMap(response, map, outcome, tags, this.#options.clock.now());
     } else await this.#fail(response, failureError(outcome.failure), errors);
   }
@@ -281,7 +282,8 @@ export class TileProtocols {
   async #serveInfo(query: UpstreamQuestion, errors: ErrorForm, response: ServerResponse): Promise<void> {
     const outcome = await this.#options.query(query, this.#requesterOf(response));
     if (response.destroyed) return;
-    if (outcome.kind === "info") sendInfo(response, outcome.info, query);
+    if (outcome.kind === "info")
+      sendInfo(response, outcome.info, query, this.#tags.ofLayer(query.layer, this.#memo.catalogue));
     else await this.#fail(response, failureError(outcome.failure), errors);
   }
 
@@ -302,7 +304,7 @@ export class TileProtocols {
     if (failed !== undefined || first === undefined)
       return failed && (await this.#fail(response, failureError(failed.failure), errors));
     const joined = joinedInfo([first, ...documents]);
-    if (joined.ok) return sendInfo(response, joined.value, query);
+    if (joined.ok) return sendInfo(response, joined.value, query, []);
     const refusal = { code: "malformed", message: joined.error, exception: { code: "InvalidFormat" } } as const;
     await this.#fail(response, refusalError(refusal, errors.dialect), errors);
   }
@@ -421,7 +423,11 @@ export class TileProtocols {
           this.#servePacked(selected, address.baseUrl(), errors, response),
         );
       case "uncached": {
-        const prepared = prepareTile(selected.request, errors, this.#tags.ofTile(selected.request));
+        const prepared = prepareTile(
+          selected.request,
+          errors,
+          this.#tags.ofTile(selected.request, this.#memo.catalogue),
+        );
         const { layer } = selected.request;
         return this.#guarded([layer], response, () =>
           this.#waitFor(
@@ -433,7 +439,11 @@ export class TileProtocols {
         );
       }
       case "tile": {
-        const prepared = prepareTile(selected.request, errors, this.#tags.ofTile(selected.request));
+        const prepared = prepareTile(
+          selected.request,
+          errors,
+          this.#tags.ofTile(selected.request, this.#memo.catalogue),
+        );
         this.#memo.put(keyOf(address), prepared);
         return this.#serve(prepared, response);
       }

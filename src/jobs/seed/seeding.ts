@@ -120,10 +120,11 @@ export class Seeding implements Work {
 
   /**
    * Raises the generation of the layer once for each reseed, so that every tile younger than the job's start shows the
-   * current map. Does nothing for a seed.
+   * current map. Does nothing for a seed, and after a change of the data, which has
+   * outdated the earlier renders of its tiles.
    */
   async #startGenerationOnce(job: ActiveJob): Promise<void> {
-    if (job.request.type !== "reseed") return;
+    if (job.request.type !== "reseed" || job.request.afterChange === true) return;
     const started = this.#generationStarts.get(job) ?? this.#raiseGeneration(job);
     this.#generationStarts.set(job, started);
     await started;

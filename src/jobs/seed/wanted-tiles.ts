@@ -4,9 +4,11 @@ import { valueAt } from "../../layer/by-zoom.ts";
 import { findSubset, type Layer } from "../../layer/layer.ts";
 import { storesLevel } from "../../layer/stored-levels.ts";
 import type { LayerName, TileAddress, TileSet } from "../../layer/tile-set.ts";
+import { mayBeMarked } from "../../layer/update-source.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ServiceParts } from "../../ledger/service-parts.ts";
 import type { InventoryStore } from "../../store/inventory-store.ts";
+import { STALE_BEFORE_MS } from "../../store/stale-time.ts";
 import { StoreError } from "../../store/tile-store.ts";
 import type { ActiveJob } from "../active/active-job.ts";
 
@@ -109,7 +111,11 @@ export class WantedTiles {
       const ageMs = valueAt(layer.expireCacheSeconds, z) * 1000;
       return {
         time: "modifiedMs",
-        sinceMs: Math.max(expiredBeforeMs(layer.name), ageMs > 0 ? clock.now() - ageMs : 0),
+        sinceMs: Math.max(
+          expiredBeforeMs(layer.name),
+          ageMs > 0 ? clock.now() - ageMs : 0,
+          mayBeMarked(layer) ? STALE_BEFORE_MS : 0,
+        ),
       };
     }
     // A job with `olderThan` renews the time of unchanged tiles, so every tile that it has handled is younger than the

@@ -1,4 +1,4 @@
-import type { TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
+import type { TileIndex, TileRect, TileX, TileY, Zoom } from "../../grid/grid-set.ts";
 import type { FormatName, LayerName, TileSet } from "../../layer/tile-set.ts";
 import type { StoredPyramid } from "../../store/inventory-store.ts";
 import { type Block, cellOf } from "../blocks/block.ts";
@@ -226,6 +226,15 @@ export class CellWriters {
       bytes: tile.bytes - before,
       allocated: this.#in.cells.allocated(tileSet, tile.bytes) - this.#in.cells.allocated(tileSet, before),
     });
+  }
+
+  /** Records that a stored tile got an earlier time, ms since 1970. */
+  aged(tileSet: TileSet, { x, y, z }: TileIndex, ms: number): void {
+    const record = this.#in.tileSets.find(tileSet);
+    if (record === undefined) return;
+    const block = this.#in.cells.blockAt(record, x, y, z);
+    if (block.has(x, y)) block.aged(x, y, false, { sinceMs: ms, untilMs: this.#in.clock.now() });
+    this.#in.blocks.changed(block);
   }
 
   /** Records that a tile was removed from the store. */

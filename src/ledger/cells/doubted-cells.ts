@@ -7,7 +7,7 @@ import { type Block, type BlockAddress, blockKey, CELLS } from "../blocks/block.
 import type { BlockTable } from "../blocks/block-table.ts";
 import type { TileSetRecord } from "../tile-sets/tile-set-record.ts";
 import type { TileSetTable } from "../tile-sets/tile-set-table.ts";
-import { type Cells, cellId } from "./cells.ts";
+import type { Cells } from "./cells.ts";
 
 export interface DoubtedCellParts {
   readonly store: InventoryStore;
@@ -26,8 +26,8 @@ export class DoubtedCells {
   readonly #parts: DoubtedCellParts;
   /** The blocks with cells in doubt. */
   readonly #blocks = new Map<string, BlockAddress>();
-  /** Cells with a mark from before a reboot. A loss of power may have cut off their files. */
-  readonly #rebooted = new Set<string>();
+  /** Cells with a mark from before a reboot, by block. A loss of power may have cut off their files. */
+  readonly #rebooted = new Map<string, { readonly at: BlockAddress; readonly cells: Set<number> }>();
 
   constructor(parts: DoubtedCellParts) {
     this.#parts = parts;
@@ -51,12 +51,26 @@ export class DoubtedCells {
 
   /** Records a cell whose last writes may have been cut off when the machine went down. */
   wasCutOff(block: Block, cell: number): void {
-    this.#rebooted.add(cellId(block, cell));
+    const ofBlock = this.#rebooted.get(block.key);
+    if (ofBlock === undefined) this.#rebooted.set(block.key, { at: block.at, cells: new Set([cell]) });
+    else ofBlock.cells.add(cell);
+  }
+
+  /** Whether cells with a mark from before a reboot have not been counted. */
+  get hasRebooted(): boolean {
+    return this.#rebooted.size > 0;
+  }
+
+  #isCounted(block: Block, cell: number): void {
+    const ofBlock = this.#rebooted.get(block.key);
+    ofBlock?.cells.delete(cell);
+    if (ofBlock?.cells.size === 0) this.#rebooted.delete(block.key);
   }
 
   /** Removes the blocks whose rows were deleted. */
   remove(isGone: (at: BlockAddress) => boolean): void {
     for (const [key, at] of this.#blocks) if (isGone(at)) this.#blocks.delete(key);
+    for (const [key, { at }] of this.#rebooted) if (isGone(at)) this.#rebooted.delete(key);
   }
 
   /** Returns for how many ms lost writers may still write to cells in doubt of a layer that they had open. */
@@ -111,10 +125,10 @@ export class DoubtedCells {
    * and is counted when it is needed the next time.
    */
   #recount(record: TileSetRecord, block: Block, cell: number, listing?: Listing): FoundTile[] | undefined {
-    const id = cellId(block, cell);
     const rect = block.cellRect(cell);
-    const found = ifAvailable(() => this.#parts.store.recount(record.tileSet, rect, this.#rebooted.has(id), listing));
-    if (found !== undefined) this.#rebooted.delete(id);
+    const wasCutOff = this.#rebooted.get(block.key)?.cells.has(cell) === true;
+    const found = ifAvailable(() => this.#parts.store.recount(record.tileSet, rect, wasCutOff, listing));
+    if (found !== undefined) this.#isCounted(block, cell);
     return found;
   }
 

@@ -5,12 +5,18 @@ import { BlockTable } from "../blocks/block-table.ts";
 import { ledgerTables } from "../ledger-tables.ts";
 import { Marks } from "./marks.ts";
 
-function open() {
+/** @param tickMs the time that each reading of the machine's time takes */
+function open(tickMs = 0) {
   const db = openTestDatabase(":memory:");
   db.createTables([ledgerTables]);
   const blocks = new BlockTable(db, { isComplete: () => true, capacity: 4, corrupt: () => {} });
   const clock = new ManualClock(1_000_000);
-  const marks = new Marks(db, blocks, clock);
+  let readMs = 0;
+  const machineNow = (): number => {
+    readMs += tickMs;
+    return clock.machineNow() + readMs;
+  };
+  const marks = new Marks(db, blocks, { ...clock, machineNow });
   const left = (rebooted = false): number[] => [...Marks.left(db, rebooted)].flatMap(({ cells }) => [...cells]);
   return { db, marks, clock, left, block: blocks.at({ tileSetId: 1, z: 9, bx: 0, by: 0 }) };
 }
@@ -59,6 +65,20 @@ test("a mark ends when its cell is closed, known and idle for a second; after a 
   clock.pass(121_000);
   end();
   expect(left(true)).toEqual([]);
+});
+
+test("a mark counts for two minutes after a reboot, also if the wall clock is set meanwhile", () => {
+  const { db, marks, clock, left, block } = open(1);
+  const end = (): void => db.transaction(() => marks.endIdle());
+  marks.mark(block, 3);
+  end();
+  clock.pass(2_000);
+  end();
+  for (const aheadMs of [3_600_000, -3_600_000]) {
+    clock.setWallClock(aheadMs);
+    end();
+    expect([left(), left(true)]).toEqual([[], [3]]);
+  }
 });
 
 test("a removed block leaves no mark to be written", () => {

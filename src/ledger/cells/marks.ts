@@ -65,7 +65,9 @@ export class Marks {
         `SELECT bx, by, settling, settled_ms FROM mark WHERE tile_set = ? AND z = ? AND ${inPositions("bx", "by")}`,
       ),
       move: db.prepare("UPDATE mark SET tile_set = ? WHERE tile_set = ? AND z = ? AND bx = ? AND by = ?"),
-      deleteEnded: db.prepare("DELETE FROM mark WHERE active = '0000000000000000' AND settled_ms < ?"),
+      deleteEnded: db.prepare(
+        "DELETE FROM mark WHERE active = '0000000000000000' AND (settled_ms < ? OR settled_ms > ?)",
+      ),
     };
   }
 
@@ -160,9 +162,14 @@ export class Marks {
     return rows;
   }
 
+  /** Returns the machine's time: the wall clock may be set forward right before a loss of power. */
+  #nowMs(): number {
+    return Math.floor(this.#clock.machineNow());
+  }
+
   #write(block: Block, ended: Uint8Array | undefined, old: Row | undefined): void {
     const { tileSetId, z, bx, by } = block.at;
-    const now = this.#clock.now();
+    const now = this.#nowMs();
     const settling = ended ?? new Uint8Array(CELLS);
     if (old !== undefined && int(old, "settled_ms") > now - SETTLING_MS) {
       for (const cell of maskCells(text(old, "settling"))) settling[cell] = 1;
@@ -176,7 +183,7 @@ export class Marks {
    * Ends the marks of cells that no writer has open. Runs inside the transaction that writes the numbers of the cells.
    */
   endIdle(): void {
-    const now = this.#clock.now();
+    const now = this.#nowMs();
     const monotonicMs = this.#clock.monotonicNow();
     const changed: ChangedMark[] = [];
     for (const at of [...this.#held.values()]) {
@@ -200,7 +207,8 @@ export class Marks {
     }
     this.#writeAll(changed);
     this.writeFresh();
-    this.#sql.deleteEnded.run(now - SETTLING_MS);
+    // A later time is one of an earlier boot, whose cells were recalled at the start.
+    this.#sql.deleteEnded.run(now - SETTLING_MS, this.#nowMs());
   }
 
   /** Removes the marks of blocks whose rows have been deleted. */

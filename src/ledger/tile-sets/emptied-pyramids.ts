@@ -10,8 +10,8 @@ import { idsOf, pyramidKey, type TileSetRecord } from "./tile-set-record.ts";
  *
  * A pyramid with an open cell stays, because a writer opens its cells before it writes a tile or the description. The
  * directories are removed first and the rows last: after a kill in between, the rows still exist, and the next start
- * continues. If a loss of power brings tiles back, the ledger has no record of their pyramid, and the next start counts
- * the pyramid.
+ * continues. The removal is on the disk before the marks of the cells are deleted, because only these marks tell a later
+ * start where a loss of power has brought tiles back.
  */
 export class EmptiedPyramids {
   readonly #in: LedgerInternals;

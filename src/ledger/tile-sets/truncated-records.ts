@@ -219,9 +219,10 @@ export class TruncatedRecords {
         name,
         records.map(({ tileSet }) => tileSet),
       );
+      // The marks of a level without tiles must stay: a loss of power may bring the tiles back.
       for (const [n, record] of records.entries())
-        for (const z of [...record.sums.keys()])
-          if (stored !== undefined && stored[n]?.includes(z) !== true) vanished.push({ record, z });
+        for (const [z, { tiles }] of record.sums)
+          if (tiles !== 0n && stored !== undefined && stored[n]?.includes(z) !== true) vanished.push({ record, z });
     }
     if (vanished.length > 0) this.#truncateLevels(vanished, () => {});
   }

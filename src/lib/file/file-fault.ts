@@ -1,12 +1,27 @@
 import { userInfo } from "node:os";
 import { codeOf, errorMessage } from "../error-code.ts";
 
+/** The codes of SQLite, each with its extended codes such as `SQLITE_IOERR_WRITE`, and the words for them. */
+const SQLITE_FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/^SQLITE_FULL/, "the disk is full"],
+  [/^SQLITE_NOTADB/, "it is no database"],
+  [/^SQLITE_CORRUPT/, "its database is damaged"],
+  [/^SQLITE_CANTOPEN/, "it cannot be opened"],
+  [/^SQLITE_IOERR/, "the disk failed to read or write it"],
+  [/^SQLITE_(?:READONLY|PERM|AUTH)/, "it cannot be written"],
+  [/^SQLITE_(?:BUSY|LOCKED)/, "another program is using it"],
+  [/^SQLITE_/, "it does not have the expected tables"],
+];
+
 /**
  * Returns why a file or directory cannot be used, as the end of a sentence that begins with the path. For an error that
- * does not come from the file system, returns the message of the error.
+ * comes neither from the file system nor from SQLite, returns the message of the error.
  */
 export function fileFault(error: unknown): string {
-  switch (codeOf(error)) {
+  const code = codeOf(error);
+  const [, sqliteFault] = SQLITE_FAULTS.find(([pattern]) => pattern.test(code)) ?? [];
+  if (sqliteFault !== undefined) return sqliteFault;
+  switch (code) {
     case "ENOENT":
       return "there is no such file or directory";
     case "EEXIST":

@@ -53,6 +53,11 @@ export interface JobRequest extends PlannedFields {
    * read from the database.
    */
   readonly terms?: JobTerms;
+  /**
+   * Set if the job follows a change of the data: no render that began before `olderThanMs` can store a tile of the job
+   * any more.
+   */
+  readonly afterChange?: true;
   /** Set if older seeds and reseeds within this job's range are cancelled. */
   readonly supersede?: true;
 }

@@ -46,6 +46,6 @@ export function overruledText({ sinceMs, by, ofFile }: OverruledQuota, current: 
   const settings = Object.keys(after).map(
     (name) => `${name} ${after[name] ?? "none"} instead of ${before[name] ?? "none"}`,
   );
-  const set = `over HTTP at ${isoTime(sinceMs)}${by === null ? "" : ` by ${by}`}`;
+  const set = `over HTTP at ${isoTime(sinceMs).replace(/\.\d+Z$/, "Z")}${by === null ? "" : ` by ${by}`}`;
   return `The disk quota that was set ${set} is in force instead of the quota of the configuration file (${settings.join(", ")}${more > 0 ? `, and ${more} more` : ""}). nuthatch quota reset puts the quota of the file in force.`;
 }

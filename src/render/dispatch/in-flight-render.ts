@@ -91,6 +91,7 @@ export class InFlightRender {
   /** The tile that the renderer stores first: the tile of the first user. */
   #firstMissed: TileIndex | undefined;
   #notifyRenderer: ((missed: TileIndex) => void) | undefined;
+  #isOutdated = false;
   /** The tiles that the renderer reported before the end of the render. */
   readonly #reported: WrittenTile[] = [];
   #waiters: number;
@@ -112,6 +113,15 @@ export class InFlightRender {
 
   get firstMissed(): TileIndex | undefined {
     return this.#firstMissed;
+  }
+
+  /** Whether the data has changed since the order was sent, so that the tiles are not stored. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
+  }
+
+  outdate(): void {
+    this.#isOutdated = true;
   }
 
   /** Returns whether the render stores all tiles that an order wants, from a picture that is recent enough. */

@@ -1,4 +1,5 @@
 import type { LayerName } from "../../layer/tile-set.ts";
+import type { RenderOrder } from "../render-order.ts";
 import type { InFlightRender } from "./in-flight-render.ts";
 
 /** The renders in progress. */
@@ -35,6 +36,19 @@ export class InFlightRenders {
   detach(layer: LayerName, which: "sent" | "all"): void {
     for (const [key, { order, progress }] of this.#joinable)
       if (order.tileSet.layer === layer && (which === "all" || progress.isSent)) this.#joinable.delete(key);
+  }
+
+  /**
+   * Outdates the renders of a layer that were sent to a renderer and that a change concerns: new requests do not join
+   * them. Returns these renders.
+   */
+  outdate(layer: LayerName, concerns: (order: RenderOrder) => boolean): readonly InFlightRender[] {
+    const outdated = [...this.#all].filter(
+      ({ order, progress }) => order.tileSet.layer === layer && progress.isSent && concerns(order),
+    );
+    for (const render of outdated) render.outdate();
+    for (const [key, render] of this.#joinable) if (render.isOutdated) this.#joinable.delete(key);
+    return outdated;
   }
 
   /** Waits until all renders have ended. */

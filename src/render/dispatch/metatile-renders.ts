@@ -88,7 +88,7 @@ export class MetatileRenders {
         if (!layers.stores(order)) return undefined;
         const given = await reservation.open(ledger.open(filledMetatile(order), tile));
         // A truncation that began before the cells were opened has not waited for this render.
-        return generation === layers.generations.of(layer) ? given : undefined;
+        return generation === layers.generations.of(layer) && !render.isOutdated ? given : undefined;
       };
       const result = await renderers.renderMetatile(
         layers.withExpiry(order),
@@ -162,7 +162,7 @@ export class MetatileRenders {
     const { layers, reports } = this.#parts;
     const { tileSet } = render.order;
     reports.written(tileSet, tiles.written, reservation);
-    render.report(tiles, generation !== layers.generations.of(tileSet.layer));
+    render.report(tiles, render.isOutdated || generation !== layers.generations.of(tileSet.layer));
   }
 }
 

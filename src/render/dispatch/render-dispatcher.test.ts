@@ -56,6 +56,8 @@ function rendersWith(
     ...(renderMetatile === undefined ? {} : { renderMetatile }),
     renderBatch: renderBatch ?? unused,
     raiseGeneration: async () => undefined,
+    outdate: async (_, metatiles) =>
+      void events.push(`outdate ${metatiles.map(({ rect }) => `${rect.z}/${rect.minX}`).join(" ")}`),
     query: request ?? unused,
     probe: unused,
     test: unused,

@@ -1,11 +1,11 @@
-import type { TileIndex, TileRect } from "../../grid/grid-set.ts";
+import { intersectRects, type TileIndex, type TileRect } from "../../grid/grid-set.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { type LayerName, type TileSet, tileSetKey } from "../../layer/tile-set.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import type { Question } from "../../source/source.ts";
 import type { LedgerAccess } from "../ledger-access.ts";
 import type { MemoryTiles } from "../memory-tiles.ts";
-import type { RenderControl } from "../render-control.ts";
+import type { ChangedRange, RenderControl } from "../render-control.ts";
 import { type RenderOrder, type RenderOutcome, tileSetsOf } from "../render-order.ts";
 import type { Renderers } from "../renderers.ts";
 import { ConnectionPermits } from "../upstream/connection-permits.ts";
@@ -181,6 +181,20 @@ export class RenderDispatcher implements RenderControl, UserRenders {
     // Renders that were sent belong to the old generation, so new requests must not join them.
     this.#inFlight.detach(layer, "sent");
     return generation;
+  }
+
+  async outdate(layer: LayerName, ranges: readonly ChangedRange[]): Promise<void> {
+    const outdated = this.#inFlight.outdate(layer, ({ tileSet, rect }) =>
+      ranges.some(
+        ({ gridSet, rects }) =>
+          gridSet === tileSet.gridSet &&
+          rects.some((one) => one.z === rect.z && intersectRects(one, rect) !== undefined),
+      ),
+    );
+    await this.#parts.renderers.outdate(
+      layer,
+      outdated.map(({ order: { tileSet, rect } }) => ({ tileSet, rect })),
+    );
   }
 
   truncated(layer: LayerName): void {

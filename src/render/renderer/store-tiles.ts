@@ -4,7 +4,8 @@ import { valueAt } from "../../layer/by-zoom.ts";
 import type { ImageFormat } from "../../layer/format.ts";
 import type { Layer } from "../../layer/layer.ts";
 import { defined } from "../../lib/defined.ts";
-import { StoreError, type TileStore } from "../../store/tile-store.ts";
+import { writtenTime } from "../../store/stale-time.ts";
+import { type ConfirmTerms, StoreError, type TileStore } from "../../store/tile-store.ts";
 import type { RenderOrder, WrittenTile } from "../render-order.ts";
 
 export interface KeepParts {
@@ -121,9 +122,14 @@ async function keepTile(
     valueAt(layer.expireCacheSeconds, rect.z) > 0 ||
     order.renewed === true ||
     (expiredBeforeMs > 0 && ((await store.stat(at))?.modifiedMs ?? 0) < expiredBeforeMs);
-  const time = order.isNew !== true && (await isRenewed()) ? "renew" : "keep";
   const guard = isCurrent;
-  const isSame = order.isNew !== true && (await store.confirm(at, bytes, { time, guard }, signal));
+  const confirm = (time: ConfirmTerms["time"]) => store.confirm(at, bytes, { time, guard }, signal);
+  const asked = order.isNew !== true && (await isRenewed()) ? "renew" : "keep";
+  const isConfirmed = order.isNew !== true && (await confirm(asked));
+  // Only the tiles that are rendered unchanged cost this look: a put removes the mark.
+  const isMarked = isConfirmed && asked === "keep" && writtenTime((await store.stat(at))?.modifiedMs ?? 0).isStale;
+  const time = isMarked ? "renew" : asked;
+  const isSame = isConfirmed && (!isMarked || (await confirm("renew")));
   const put = isSame
     ? ({ stored: true, replaced: bytes.byteLength } as const)
     : await store.put(at, bytes, { guard }, signal);

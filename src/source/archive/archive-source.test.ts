@@ -7,6 +7,7 @@ import Sqlite from "libsql";
 import sharp from "sharp";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { formatNamed } from "../../../test/support/layer.ts";
+import { ManualClock } from "../../../test/support/manual-clock.ts";
 import {
   directory,
   type FixtureTile,
@@ -66,8 +67,8 @@ const named = (z: number, x: number, y: number): FixtureTile => ({
 const TILES = [named(0, 0, 0), ...[0, 1, 2, 3].flatMap((x) => [0, 1, 3].map((y) => named(2, x, y)))];
 const VECTOR_LAYERS = [{ id: "a", fields: { name: "String" }, minzoom: 0, maxzoom: 2 }];
 
-const kinds: Readonly<Record<Kind, () => string>> = {
-  mbtiles() {
+const kinds: Readonly<Record<Kind, (tiles?: readonly FixtureTile[]) => string>> = {
+  mbtiles(tiles = TILES) {
     const file = fileFor("mbtiles");
     writeMbtiles(file, {
       metadata: {
@@ -78,15 +79,15 @@ const kinds: Readonly<Record<Kind, () => string>> = {
         json: JSON.stringify({ vector_layers: VECTOR_LAYERS }),
       },
       // Compressed, as nearly all vector tiles in MBTiles are.
-      tiles: TILES.map((tile) => ({ ...tile, bytes: gzipSync(tile.bytes) })),
+      tiles: tiles.map((tile) => ({ ...tile, bytes: gzipSync(tile.bytes) })),
     });
     return file;
   },
-  pmtiles() {
+  pmtiles(tiles = TILES) {
     const file = fileFor("pmtiles");
     writePmtiles(file, {
       type: "mvt",
-      tiles: TILES,
+      tiles,
       bounds: [-10, -20, 30, 40],
       metadata: { vector_layers: VECTOR_LAYERS },
       perLeaf: 4,
@@ -138,6 +139,19 @@ describe.each(["mbtiles", "pmtiles"] as const)("an archive of type %s", (kind) =
     expect(existsSync(file)).toBe(false);
     renameSync(kinds[kind](), file);
     expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
+  });
+
+  test("that was replaced is opened anew, when it has not been written to for some time", async () => {
+    const file = kinds[kind]();
+    const clock = new ManualClock();
+    const source = createArchiveSource({ type: kind, file, connections: 2, stamp: "" }, { clock });
+    open.push(source);
+    expect(await bytesAt(source, 0, 0, 0)).toContain("0/0/0");
+    renameSync(kinds[kind]([{ ...named(0, 0, 0), bytes: named(2, 3, 3).bytes }]), file);
+    for (const seen of ["0/0/0", "2/3/3"]) {
+      expect(await bytesAt(source, 0, 0, 0)).toContain(seen);
+      clock.pass(1_000);
+    }
   });
 
   test("that is a directory, empty, or another kind of file is reported as such, without its path", async () => {

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { formatOf, formatOfExtension, PNG, type TileFormat } from "../../layer/format.ts";
 import { codeOf, errorMessage } from "../../lib/error-code.ts";
+import { fileFault } from "../../lib/file/file-fault.ts";
 import type { Clock } from "../../lib/time/clock.ts";
 import { SourceError } from "../source.ts";
 import { ARCHIVE_READ_LIMIT, type Archive, type ArchiveFacts, damaged, unreadable, unreadableFile } from "./archive.ts";
@@ -158,7 +159,7 @@ async function guarded<T>(work: Promise<T>): Promise<T> {
     const code = codeOf(error);
     if (code === TOO_LONG)
       throw new SourceError("timeout", `the archive cannot be read: ${errorMessage(error)}`, { cause: error });
-    if (/^SQLITE_(NOTADB|CORRUPT|ERROR|FORMAT|SCHEMA|MISMATCH)/.test(code)) throw damaged(errorMessage(error), error);
-    throw unreadable(code === "" ? "it cannot be opened" : code, error);
+    if (/^SQLITE_(NOTADB|CORRUPT|ERROR|FORMAT|SCHEMA|MISMATCH)/.test(code)) throw damaged(fileFault(error), error);
+    throw unreadable(code === "" ? "it cannot be opened" : fileFault(error), error);
   }
 }

@@ -21,6 +21,19 @@ export function openArchive(
   }
 }
 
+/** The file at a path now. */
+export interface CurrentFile {
+  readonly stamp: string;
+  readonly modifiedMs: number;
+}
+
+/** Returns the file at a path. Undefined if no file can be found there. */
+export const currentFile = (file: string): Promise<CurrentFile | undefined> =>
+  stat(file).then(
+    (status) => ({ stamp: stampOf(status), modifiedMs: status.mtimeMs }),
+    () => undefined,
+  );
+
 /** The current metadata and stamp of an archive. */
 export interface ArchiveReport {
   readonly stamp: string;

@@ -66,6 +66,17 @@ test.each(stores)(
   },
 );
 
+test.each(stores)("a pyramid of a %s store that is gone is gone from the disk", async (_, create) => {
+  const disk = new FaultyDisk();
+  const store = create(disk);
+  await store.put({ tileSet, x, y, z }, new Uint8Array(9), ...unconditionally);
+  store.delete({ tileSet, x, y, z });
+  const seen = watched(disk);
+  expect(store.removeEmptyPyramids("a", [tileSet])).toEqual(["gone"]);
+  expect(seen).toContain(`synced ${root}`);
+  await store[Symbol.asyncDispose]();
+});
+
 test("the removal of tiles of a range ends with the directories on the disk", async () => {
   const disk = new FaultyDisk();
   const store = createFileStore({ machine: disk.machine, root, fsync: false, instance: "test" });

@@ -1,12 +1,7 @@
+import type { AwsCredentials } from "../../lib/aws/aws-signature.ts";
 import type { BucketOptions, BucketPlace, RemoteStoreConfiguration } from "../remote/remote-options.ts";
 
-/** The keys of an account of an S3 service. */
-export interface S3Credentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** The session token of temporary keys. */
-  readonly sessionToken?: string;
-}
+export type S3Credentials = AwsCredentials;
 
 /** How the service encrypts the objects. */
 export interface ServerSideEncryption {

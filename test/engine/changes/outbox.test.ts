@@ -44,7 +44,7 @@ beforeAll(async () => {
   postgres.stop("fast");
   server = await startServer({
     configuration: `databases: [{ id: gis, url: "${url}" }]
-layers:${layer("roads", "")}${layer("seeded", ", operation: seed")}`,
+layers:${layer("roads", "")}${layer("seeded", ", operation: seed")}${layer("edited", ", operation: soft")}`,
   });
   whileAway = await until("the server names the database", async () => {
     const ready = await fetch(`${server.url}/readyz`);
@@ -167,6 +167,50 @@ test.skipIf(!hasPostgres)("changes made while the database restarts are not lost
   postgres.sql(changed("3857, -15300000, 15200000, -15000000, 15500000"), "gis");
   await becomes("roads/8/30/30.png", "absent");
   await allRead();
+});
+
+test.skipIf(!hasPostgres)("a stream of changes costs the renders of the changed tiles, and no others", async () => {
+  const EDITS = 40;
+  // One tile of level 8 each, which no other edit touches.
+  const edited = Array.from(
+    { length: EDITS },
+    (_, i) => `edited/8/${10 + (i % 10) * 4}/${100 + Math.floor(i / 10) * 4}.png`,
+  );
+  const others = Array.from({ length: EDITS }, (_, i) => `edited/8/${150 + i}/50.png`);
+  await load(...edited);
+  const { Client } = await import("pg");
+  const client = new Client({ host: postgresDirectory, user: "nuthatch", database: "gis" });
+  await client.connect();
+  upstream.behaviour = renderAfter(400);
+  const asked = upstream.asked.length;
+  try {
+    const rendered: Promise<void>[] = [];
+    for (let i = 0; i < EDITS; i++) {
+      const [column, row] = [10 + (i % 10) * 4, 100 + Math.floor(i / 10) * 4];
+      const side = 40_075_016.68 / 256;
+      const x = -20_037_508.34 + (column + 0.5) * side;
+      const y = 20_037_508.34 - (row + 0.5) * side;
+      await client.query(changed(`3857, ${x}, ${y}, ${x + 1}, ${y + 1}`, "public.edited"));
+      await client.query("NOTIFY nuthatch_changes");
+      // A render that no change touches is in flight all the time.
+      rendered.push(load(others[i] ?? ""));
+      if (i % 4 === 3) await Promise.all(rendered.splice(0));
+    }
+  } finally {
+    await client.end();
+  }
+  await allRead();
+  upstream.behaviour = renderAfter(0);
+  const fresh = async (path: string): Promise<true | undefined> => {
+    const answer = await fetch(`${server.url}/xyz/${path}`);
+    await answer.arrayBuffer();
+    return answer.headers.get("cache-control")?.includes("max-age=15") === true ? undefined : true;
+  };
+  // A stale tile is served, and rendered again.
+  for (const path of edited) await until(`${path} is rendered again`, () => fresh(path), 60_000, server);
+  for (const path of others) expect(await fresh(path)).toBe(true);
+  expect(upstream.asked.length - asked).toBeGreaterThanOrEqual(2 * EDITS);
+  expect(upstream.asked.length - asked).toBeLessThanOrEqual(1.2 * 2 * EDITS);
 });
 
 /** The changes of a bulk load. A full run has the operators' number. */

@@ -14,5 +14,6 @@ export const idleRenders: RenderControl = {
   clearLayer: async () => {},
   sweep: async () => {},
   expireBefore: () => {},
+  outdate: async () => undefined,
   evicted: () => {},
 };

@@ -20,7 +20,7 @@ interface ActionProps<T> {
   readonly need?: Right;
   readonly kind?: "primary" | "danger" | "quiet";
   readonly disabled?: boolean;
-  /** Makes the button small, for a row of a table. */
+  /** Makes the button small, for a row of a table. The commands are then in the view of the row's object. */
   readonly isSmall?: boolean;
   /**
    * A dialog before the request is sent. `typed` is a text that the user must type, for actions that cannot be undone.
@@ -74,7 +74,7 @@ export function Action<T = unknown>(props: ActionProps<T>) {
         aria-disabled={isBusy.value || undefined}
         onPress={begin}
       />
-      {confirm === undefined && (
+      {confirm === undefined && !isSmall && (
         <Commands request={props.shown ?? request} command={command} subject={title ?? label} />
       )}
       {confirm !== undefined && asking.value && (

@@ -10,13 +10,21 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser traps the focus, closes the dialog on Escape and then restores the focus. */
+/** The controls of a form. */
+const FIELDS = "input, select, textarea";
+
+/**
+ * A modal dialog, with the focus in its first field. The browser traps the focus, closes the dialog on Escape and then
+ * restores the focus.
+ */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useUniqueId();
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
+    // The browser takes the first control, which is the button that closes the dialog.
+    element.current?.querySelector<HTMLElement>(FIELDS)?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

@@ -12,6 +12,11 @@ function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
 }
 
 export const count = (value: Count): string => numberFormat({}).format(value);
+/** From this number on, a count is shown by its power of ten where there is little space. */
+const LONG_COUNT = 1e10;
+/** Returns a count, a very large one as in 1.2E18. */
+export const shortCount = (value: Count): string =>
+  value < LONG_COUNT ? count(value) : numberFormat({ notation: "scientific", maximumFractionDigits: 1 }).format(value);
 export const decimal = (value: number, digits = 1): string =>
   numberFormat({ maximumFractionDigits: digits }).format(value);
 export const percent = (part: number, digits = 0): string =>
@@ -51,6 +56,20 @@ export const milliseconds = (ms: number): string => `${decimal(ms, ms < 10 ? 1 :
 /** Returns a date and a time in the browser's time zone, with the zone. */
 export const dateTime = (iso: string): string =>
   new Intl.DateTimeFormat(locale.value, { dateStyle: "medium", timeStyle: "long" }).format(new Date(iso));
+/** Returns a time of this year for a row of a table, in the browser's time zone: "30 Nov, 06:37:25". */
+export const rowTime = (iso: string): string =>
+  new Intl.DateTimeFormat(locale.value, {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  }).format(new Date(iso));
+/** Returns the name of the browser's time zone, such as CET. */
+export const zoneName = (): string =>
+  new Intl.DateTimeFormat(locale.value, { timeZoneName: "short" })
+    .formatToParts(Date.now())
+    .find(({ type }) => type === "timeZoneName")?.value ?? "";
 /** Returns a date and a time in a time zone. */
 export const dateTimeIn = (iso: string, timeZone: string): string =>
   new Intl.DateTimeFormat(locale.value, {
@@ -82,5 +101,5 @@ export function relative(iso: string, nowMs = Date.now(), timeZone?: string): st
   const seconds = Math.round((atMs - nowMs) / 1000);
   const [unit, size] = STEPS.find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
   const amount = unit === "day" ? daysBetween(nowMs, atMs, timeZone) : Math.trunc(seconds / size);
-  return new Intl.RelativeTimeFormat(locale.value, { numeric: "auto" }).format(amount, unit);
+  return new Intl.RelativeTimeFormat(locale.value, { numeric: "auto", style: "short" }).format(amount, unit);
 }

@@ -1,7 +1,8 @@
+import { Age } from "../../components/age.tsx";
 import { Link } from "../../components/link.tsx";
 import { Chip } from "../../components/parts.tsx";
 import { type Columns, Table } from "../../components/table.tsx";
-import { dateTime, relative } from "../../core/text/format.ts";
+import { rowTime, zoneName } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
 import { describe, type Entry } from "./entry.ts";
 
@@ -10,25 +11,17 @@ export function ActivityTable({ entries }: { readonly entries: readonly Entry[] 
 }
 
 const columns = (): Columns<Entry> => [
-  [
-    t("activity.time"),
-    ({ time }) => (
-      <>
-        <time dateTime={time}>{dateTime(time)}</time>
-        <small class="below">{relative(time)}</small>
-      </>
-    ),
-  ],
+  [`${t("activity.time")} (${zoneName()})`, ({ time }) => <Age at={time} text={rowTime(time)} />],
   [
     t("activity.user"),
     ({ user, address }) => (
       <>
-        {user ?? <span class="soft">{t("activity.nobody")}</span>}
-        <small class="below">{address}</small>
+        {user ?? <span class="soft">{t("activity.nobody")}</span>} <small>{address}</small>
       </>
     ),
   ],
   [t("activity.what"), (entry) => <What entry={entry} />],
+  [t("layers.try.request"), ({ method, path }) => <code>{`${method} ${path}`}</code>, "wide"],
   [
     t("activity.result"),
     ({ status, reason }) =>
@@ -47,14 +40,11 @@ function What({ entry }: { readonly entry: Entry }) {
   const { text, name, to } = describe(entry);
   const action = entry.reason === null ? text : ("activity.wasRefused" as const);
   return (
-    <span class="request">
+    <span class="request" title={`${entry.method} ${entry.path}`}>
       {action !== undefined && t(action)}{" "}
       {name !== undefined && (to === undefined ? name : <Link to={to}>{name}</Link>)}
       {name === undefined && to !== undefined && <Link to={to}>{t("activity.show")}</Link>}
-      {entry.detail !== null && <small class="below">{entry.detail}</small>}
-      <code class="below">
-        {entry.method} {entry.path}
-      </code>
+      {entry.detail !== null && <small> {entry.detail}</small>}
     </span>
   );
 }

@@ -18,14 +18,14 @@ const layer = (name: string): string => pathOf("layers", name);
 
 /** The kinds of requests. The first matching one counts. */
 const KINDS: readonly Kind[] = [
-  { pattern: /^POST .*\/api\/v1\/jobs$/, text: "activity.job.made" },
-  { pattern: /^POST .*\/jobs\/(\d+)\/cancel$/, text: "activity.job.stopped", view: job },
+  { pattern: /^POST .*\/api\/v1\/jobs$/, text: "activity.job.created" },
+  { pattern: /^POST .*\/jobs\/(\d+)\/cancel$/, text: "activity.job.cancelled", view: job },
   { pattern: /^POST .*\/jobs\/(\d+)\/pause$/, text: "activity.job.paused", view: job },
   { pattern: /^POST .*\/jobs\/(\d+)\/resume$/, text: "activity.job.resumed", view: job },
   { pattern: /^POST .*\/jobs\/(\d+)\/retry$/, text: "activity.job.retried", view: job },
   { pattern: /^PATCH .*\/jobs\/(\d+)$/, text: "activity.job.changed", view: job },
   { pattern: /^DELETE .*\/jobs\/(\d+)$/, text: "activity.job.forgotten" },
-  { pattern: /^POST .*\/schedules$/, text: "activity.schedule.made" },
+  { pattern: /^POST .*\/schedules$/, text: "activity.schedule.created" },
   { pattern: /^(?:PUT|PATCH) .*\/schedules\/([^/]+)$/, text: "activity.schedule.changed", view: schedule },
   { pattern: /^DELETE .*\/schedules\/([^/]+)$/, text: "activity.schedule.removed" },
   { pattern: /^POST .*\/schedules\/([^/]+)\/pause$/, text: "activity.schedule.paused", view: schedule },

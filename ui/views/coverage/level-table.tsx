@@ -2,7 +2,7 @@ import { Meter } from "../../components/parts.tsx";
 import { type Columns, Table } from "../../components/table.tsx";
 import type { Doc } from "../../core/server/api.ts";
 import { add, share } from "../../core/server/json.ts";
-import { count } from "../../core/text/format.ts";
+import { count, shortCount } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
 import { type GridSubset, levelName } from "../../map/grid.ts";
 
@@ -36,7 +36,7 @@ export function LevelTable({ subset, levels, chosen, onChoose }: LevelTableProps
       ({ failed }) => <span class={Number(failed) > 0 ? "bad-text" : undefined}>{count(failed)}</span>,
       "number",
     ],
-    [t("coverage.of"), ({ total }) => count(total), "number"],
+    [t("coverage.of"), ({ total }) => <span title={count(total)}>{shortCount(total)}</span>, "number"],
   ];
   return (
     <Table

@@ -5,11 +5,21 @@ import { useLoadedOnce } from "../../core/server/loaded-once.ts";
 import { may } from "../../core/server/session.ts";
 import { t } from "../../core/text/i18n.ts";
 import type { ViewProps } from "../../view.ts";
+import { ConnectWms } from "./connect-wms.tsx";
 import { type EditedKind, KINDS, type Read, readObject } from "./kinds.ts";
 import { ObjectEditor } from "./object-editor.tsx";
 
-/** `/edit/KIND/NAME` changes an object of the configuration, `/edit/KIND` makes one. */
+/**
+ * `/edit/KIND/NAME` changes an object of the configuration, `/edit/KIND` makes one, and `/edit/connect` makes layers of
+ * a WMS.
+ */
 export function View({ segments: [collection, name] }: ViewProps) {
+  if (collection === "connect")
+    return (
+      <Page title={t("edit.newLayer")}>
+        {may("administer") ? <ConnectWms /> : <Empty>{t("edit.forAdmins")}</Empty>}
+      </Page>
+    );
   const kind = KINDS.find((one) => one.collection === collection);
   if (kind === undefined) return <Empty>{t("notFound")}</Empty>;
   if (!may("administer")) return <Empty>{t("edit.forAdmins")}</Empty>;

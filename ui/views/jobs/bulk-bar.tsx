@@ -22,7 +22,7 @@ const fits: Readonly<Record<JobAction, (job: Job) => boolean>> = {
 export const COMMANDS: Readonly<Record<JobAction, string>> = {
   pause: "pause",
   resume: "resume",
-  cancel: "kill",
+  cancel: "cancel",
   retry: "retry",
 };
 

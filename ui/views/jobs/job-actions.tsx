@@ -5,9 +5,9 @@ import { navigate } from "../../core/page/router.ts";
 import { nuthatchCommand } from "../../core/server/command.ts";
 import { may } from "../../core/server/session.ts";
 import { t } from "../../core/text/i18n.ts";
+import { CancelJob } from "./cancel-job.tsx";
 import { formQuery, requestOf } from "./job-request.ts";
 import { TermsButton } from "./job-terms.tsx";
-import { StopJob } from "./stop-job.tsx";
 
 /** All actions for a job in its state. */
 export const JobActions = ({ job, reload }: { readonly job: Job; readonly reload: () => void }) =>
@@ -47,7 +47,7 @@ function LiveActions({ job, reload }: { readonly job: Job; readonly reload: () =
         onDone={reload}
       />
       <TermsButton job={job} onDone={reload} />
-      <StopJob job={job} onDone={reload} />
+      <CancelJob job={job} onDone={reload} />
     </>
   );
 }

@@ -52,7 +52,7 @@ const factsOf = (job: Job): readonly NamedValue[] => [
   ...JOB_OPTIONS.flatMap(({ name, text, isFact }) =>
     isFact && text !== undefined ? [[t(text), valueText(job, name)] as const] : [],
   ),
-  [t("job.madeBy"), `${job.createdBy ?? t("job.nobody")}, ${dateTime(job.createdAt)}`],
+  [t("job.createdBy"), `${job.createdBy ?? t("job.nobody")}, ${dateTime(job.createdAt)}`],
   [
     t("field.schedule"),
     job.schedule === null ? null : <Link to={`/schedules/${encodeURIComponent(job.schedule)}`}>{job.schedule}</Link>,

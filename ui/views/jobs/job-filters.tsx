@@ -35,7 +35,7 @@ export function JobFilters({ layer }: { readonly layer?: string | undefined }) {
       ) : (
         <ChoiceFilter
           name="since"
-          label={t("field.made")}
+          label={t("field.created")}
           none={t("filter.anyTime")}
           values={[...AGES, localTime(new Date(Date.now() - 86_400_000))]}
           textOf={(since) => {

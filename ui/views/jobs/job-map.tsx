@@ -14,37 +14,41 @@ import { TilePanel } from "../coverage/tile-panel.tsx";
 
 type Job = Doc<"Job">;
 
+interface JobMapProps {
+  readonly job: Job;
+  /** The level at which the job works. Undefined if it has ended. The map follows it until the user chooses a level. */
+  readonly working: number | undefined;
+}
+
 /**
  * Shows a job on a live map: the requested area, the stored tiles, the tiles that the job could not render, and the
  * tiles that are being rendered. A click on a tile explains its state. Shows nothing for a job of several grid sets or
  * formats, such as a truncate of a whole layer, and until the layer is loaded. `job` is the document of `GET
  * /api/v1/jobs/ID`, with its area.
  */
-export function JobMap({ job }: { readonly job: Job }) {
+export function JobMap({ job, working }: JobMapProps) {
   const { layer, gridSet, format } = job;
   const path = gridSet === null || format === null ? undefined : `layers/${encodeURIComponent(layer)}`;
   const { data } = useDocument("Layer", path, { on: ["configuration"] });
   const subset = data && findSubset(data, gridSet ?? undefined);
   // A removed layer has no map.
   if (data === undefined || subset === undefined || format === null) return null;
-  return <OfJob key={job.id} job={job} layer={data} subset={subset} format={format} />;
+  return <OfJob key={job.id} job={job} working={working} layer={data} subset={subset} format={format} />;
 }
 
-interface OfJobProps {
-  readonly job: Job;
+interface OfJobProps extends JobMapProps {
   readonly layer: Doc<"Layer">;
   readonly subset: GridSubset;
   readonly format: string;
 }
 
-function OfJob({ job, layer, subset, format }: OfJobProps) {
+function OfJob({ job, working, layer, subset, format }: OfJobProps) {
   const [surface, setSurface] = useState<MapSurface>();
   const parameters = job.parameters ?? {};
   const levels = Array.from({ length: job.zoomStop - job.zoomStart + 1 }, (_, n) => job.zoomStart + n);
   const asked = Number(place.value.query.get("z") ?? Number.NaN);
-  const z = levels.includes(asked)
-    ? asked
-    : (levels.findLast((one) => tilesOf(job, one) <= MOST_TILES) ?? job.zoomStart);
+  const chosen = levels.includes(asked) ? asked : undefined;
+  const z = chosen ?? working ?? levels.findLast((one) => tilesOf(job, one) <= MOST_TILES) ?? job.zoomStart;
   const [version, setVersion] = useState(0);
   const tileSet = { subset, format, parameters };
   const onChange = (): void => setVersion((n) => n + 1);
@@ -67,7 +71,11 @@ function OfJob({ job, layer, subset, format }: OfJobProps) {
       >
         <label class="choice">
           {t("field.level")}
-          <select value={z} onChange={(event) => setQuery({ z: event.currentTarget.value })}>
+          <select
+            value={working !== undefined && chosen === undefined ? "" : z}
+            onChange={(event) => setQuery({ z: event.currentTarget.value })}
+          >
+            {working !== undefined && <option value="">{t("map.working", { z: levelName(subset, working) })}</option>}
             {levels.map((one) => (
               <option key={one} value={one}>
                 {levelName(subset, one)}

@@ -2,11 +2,11 @@ import { Lazy } from "../../components/lazy.tsx";
 import { Link } from "../../components/link.tsx";
 import { Loading, MARKS, Page } from "../../components/parts.tsx";
 import { toastProblem } from "../../components/toast.tsx";
-import { hasEnded, type Job, useJobChanges, useLiveJob } from "../../core/model/jobs.ts";
+import { hasEnded, type Job, processedOf, useJobChanges, useLiveJob } from "../../core/model/jobs.ts";
 import { useShortcuts } from "../../core/page/keys.ts";
-import { send } from "../../core/server/api.ts";
+import { type Doc, send } from "../../core/server/api.ts";
 import { liveJobs } from "../../core/server/events.ts";
-import { useDocument } from "../../core/server/resource.ts";
+import { type Loaded, useDocument } from "../../core/server/resource.ts";
 import { may } from "../../core/server/session.ts";
 import { dateTime } from "../../core/text/format.ts";
 import { t, tMaybe } from "../../core/text/i18n.ts";
@@ -46,6 +46,7 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
     !hasEnded(job) && may("operate") ? [{ keys: "p", label: "job.toggle", run: () => void togglePause(job.id) }] : [],
   );
   const timeline = useTimeline(job);
+  const levels = useLevels(job);
   const since = standstillSince(job, timeline.data?.timeline ?? []);
   const { tone, text } = outcomeOf(job);
   return (
@@ -62,8 +63,8 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
           {waitsForUpstream(job) && <Link to="/upstreams">{t("nav.upstreams")}</Link>}
         </p>
       )}
-      <JobProgress job={job} />
-      {hasMap(job) && <Lazy load={loadMap} props={{ job }} />}
+      <JobProgress job={job} levels={levels} />
+      {hasMap(job) && <Lazy load={loadMap} props={{ job, working: workingLevel(job, levels.data) }} />}
       <JobFailures job={job} />
       <div class="panels">
         <JobFacts job={job} />
@@ -72,6 +73,19 @@ function ShownJob({ job: read, reload }: { readonly job: Job; readonly reload: (
     </Page>
   );
 }
+
+/**
+ * Reads the progress of each level. Events contain only the sum: when it changes, the levels are read again. A truncate
+ * has no progress of its levels.
+ */
+function useLevels({ id, type, tiles }: Job): Loaded<Doc<"JobLevels">> {
+  const path = type === "truncate" ? undefined : `jobs/${id}/levels`;
+  return useDocument("JobLevels", path, { version: `${processedOf(tiles)} ${tiles.failed}` });
+}
+
+/** Returns the level at which an unfinished job works: the first one that is not finished. */
+const workingLevel = (job: Job, levels: Doc<"JobLevels"> | undefined): number | undefined =>
+  hasEnded(job) ? undefined : levels?.levels.find(({ processed, total }) => BigInt(processed) < BigInt(total))?.z;
 
 /** Pauses a running or waiting job, resumes a paused one. */
 function togglePause(id: number): Promise<unknown> {

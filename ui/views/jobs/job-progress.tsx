@@ -2,18 +2,19 @@ import { Figures, type NamedFigure } from "../../components/facts.tsx";
 import { JobMeter } from "../../components/job-parts.tsx";
 import { Loading, Meter, Panel, type Tone } from "../../components/parts.tsx";
 import { hasEnded, type Job, processedOf } from "../../core/model/jobs.ts";
+import type { Doc } from "../../core/server/api.ts";
 import { share } from "../../core/server/json.ts";
-import { useDocument } from "../../core/server/resource.ts";
+import type { Loaded } from "../../core/server/resource.ts";
 import { bytes, count, decimal, duration } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
 
 /** Shows the progress, the rate and the remaining tiles of the job and of each level. */
-export function JobProgress({ job }: { readonly job: Job }) {
+export function JobProgress({ job, levels }: { readonly job: Job; readonly levels: Loaded<Doc<"JobLevels">> }) {
   return (
     <Panel title={t("field.progress")} class="job-progress">
       {job.type !== "truncate" && <JobMeter job={job} />}
       <Figures figures={figuresOf(job)} />
-      {job.type !== "truncate" && <Levels job={job} />}
+      {job.type !== "truncate" && <Levels loaded={levels} />}
     </Panel>
   );
 }
@@ -50,9 +51,8 @@ const rangeOf = ({ least, most, confidence }: NonNullable<Job["timeLeft"]>): str
     confidence: t(`confidence.${confidence}`),
   });
 
-/** Shows the progress of each level. Events contain only the sum: when it changes, the levels are read again. */
-function Levels({ job: { id, tiles } }: { readonly job: Job }) {
-  const loaded = useDocument("JobLevels", `jobs/${id}/levels`, { version: `${processedOf(tiles)} ${tiles.failed}` });
+/** Shows the progress of each level. */
+function Levels({ loaded }: { readonly loaded: Loaded<Doc<"JobLevels">> }) {
   return (
     <Loading of={loaded}>
       {({ levels }) => (

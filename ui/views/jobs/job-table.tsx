@@ -6,7 +6,7 @@ import { Action } from "../../components/dialogs/action.tsx";
 import { JobChip, JobLink, JobMeter, JobTiles } from "../../components/job-parts.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/parts.tsx";
-import { type Columns, Table } from "../../components/table.tsx";
+import { type Columns, type Look, Table } from "../../components/table.tsx";
 import { canRetry, hasEnded, type Job, kindOf, processedOf, useLiveJob } from "../../core/model/jobs.ts";
 import { setQuery } from "../../core/page/router.ts";
 import { nuthatchCommand } from "../../core/server/command.ts";
@@ -15,8 +15,8 @@ import { may } from "../../core/server/session.ts";
 import { count, decimal, duration } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
 import { COMMANDS } from "./bulk-bar.tsx";
+import { CancelJob } from "./cancel-job.tsx";
 import { type JobRow, jobsIn } from "./job-rows.ts";
-import { StopJob } from "./stop-job.tsx";
 
 interface JobTableProps {
   readonly rows: readonly JobRow[];
@@ -61,7 +61,7 @@ const column = (
   label: string,
   ofJob: (job: Job) => ComponentChildren,
   ofBatch?: (jobs: readonly Job[]) => ComponentChildren,
-  look?: "number",
+  look?: Look,
 ): Columns<JobRow>[number] => [label, (row) => (row.kind === "job" ? ofJob(row.job) : ofBatch?.(row.jobs)), look];
 
 const columnsOf = (open: ReadonlySet<number>): Columns<JobRow> => [
@@ -78,20 +78,14 @@ const columnsOf = (open: ReadonlySet<number>): Columns<JobRow> => [
   ],
   column(t("field.layer"), layerAndLevels, sameLayer),
   column(t("field.state"), (job) => <JobChip job={job} />, stateCounts),
-  column(t("field.progress"), progress, batchMeter),
+  column(t("field.progress"), (job) => <JobMeter job={job} />, batchMeter),
+  column(t("field.tiles"), (job) => <JobTiles job={job} />, undefined, "number wide"),
   column(t("field.rate"), (job) => <Rate job={job} />, undefined, "number"),
-  column(t("field.made"), made, ([newest]) => newest && made(newest)),
+  column(t("activity.time"), (job) => <WorkTime job={job} />, undefined, "number minor"),
+  column(t("field.created"), created, ([newest]) => newest && created(newest)),
+  column(t("field.by"), origin, ([newest]) => newest && origin(newest), "wide"),
   column(t("field.actions"), (job) => <RowActions job={job} />),
 ];
-
-const progress = (job: Job) => (
-  <>
-    <JobMeter job={job} />
-    <small class="below">
-      <JobTiles job={job} />
-    </small>
-  </>
-);
 
 /** Returns the layer if all jobs of a batch have the same one. */
 function sameLayer(jobs: readonly Job[]): string {
@@ -128,47 +122,41 @@ function batchMeter(jobs: readonly Job[]) {
   return total === 0 ? null : <Meter value={share(done, total)} label={t("field.progress")} />;
 }
 
-const layerAndLevels = ({ layer, gridSet, zoomStart, zoomStop }: Job) => (
-  <>
-    <Link to={`/layers/${encodeURIComponent(layer)}`}>{layer}</Link>
-    <small class="below">
-      {gridSet ?? t("job.allGridSets")} · {t("job.zooms", { from: String(zoomStart), to: String(zoomStop) })}
-    </small>
-  </>
-);
+const layerAndLevels = ({ layer, gridSet, zoomStart, zoomStop }: Job) => {
+  const levels = t("job.zooms", { from: String(zoomStart), to: String(zoomStop) });
+  const range = `${gridSet ?? t("job.allGridSets")} · ${levels}`;
+  return (
+    <span class="one-line" title={`${layer} · ${range}`}>
+      <Link to={`/layers/${encodeURIComponent(layer)}`}>{layer}</Link> <small>{range}</small>
+    </span>
+  );
+};
 
 function Rate({ job }: { readonly job: Job }) {
-  const { tilesPerSecond, timeLeft, outcome, secondsWorked } = useLiveJob(job);
-  const times = [
-    ...(outcome === null && timeLeft !== null ? [t("job.left", { time: duration(timeLeft.seconds) })] : []),
-    ...(Math.round(secondsWorked) === 0 ? [] : [t("job.elapsed", { time: duration(secondsWorked) })]),
-  ];
+  const { tilesPerSecond } = useLiveJob(job);
   return (
-    <>
-      {tilesPerSecond !== null && t("job.rate", { rate: decimal(tilesPerSecond) })}
-      {times.length > 0 && <small class="below">{times.join(" · ")}</small>}
-    </>
+    <>{tilesPerSecond !== null && t("job.rate", { rate: decimal(tilesPerSecond, tilesPerSecond < 100 ? 1 : 0) })}</>
   );
 }
 
-const made = (job: Job) => (
+/** Shows the time that is left, or the time that an ended job worked. */
+function WorkTime({ job }: { readonly job: Job }) {
+  const { timeLeft, outcome, secondsWorked } = useLiveJob(job);
+  if (outcome === null && timeLeft !== null) return <>{t("job.left", { time: duration(timeLeft.seconds) })}</>;
+  const text = outcome === null ? "timeline.soFar" : "job.elapsed";
+  return <>{Math.round(secondsWorked) > 0 && t(text, { time: duration(secondsWorked) })}</>;
+}
+
+const created = ({ createdAt }: Job) => <Age at={createdAt} />;
+
+/** Shows the account, and the schedule or the retried job that the job comes from. */
+const origin = ({ createdBy, schedule, retryOf }: Job) => (
   <>
-    {job.createdBy !== null && `${job.createdBy}, `}
-    <Age at={job.createdAt} />
-    <Origin job={job} />
+    {createdBy !== null && `${createdBy} `}
+    {schedule !== null && <Link to={`/schedules/${encodeURIComponent(schedule)}`}>{schedule}</Link>}
+    {retryOf !== null && <Link to={`/jobs/${retryOf}`}>{t("job.retryOf", { id: retryOf })}</Link>}
   </>
 );
-
-/** Shows the schedule or the retried job that the job comes from. Empty if an operator requested the job. */
-function Origin({ job: { schedule, retryOf } }: { readonly job: Job }) {
-  if (schedule === null && retryOf === null) return null;
-  return (
-    <small class="below">
-      {schedule !== null && <Link to={`/schedules/${encodeURIComponent(schedule)}`}>{schedule}</Link>}
-      {retryOf !== null && <Link to={`/jobs/${retryOf}`}>{t("job.retryOf", { id: retryOf })}</Link>}
-    </small>
-  );
-}
 
 /** The most frequent actions for a job in its state. The page of the job has all actions. */
 function RowActions({ job }: { readonly job: Job }) {
@@ -181,10 +169,11 @@ function RowActions({ job }: { readonly job: Job }) {
       <Action
         label={t(`action.${action}`)}
         title={titleOf(t(`action.${action}`))}
+        isSmall
         request={{ method: "POST", path: `jobs/${now.id}/${action}` }}
         command={nuthatchCommand(COMMANDS[action], now.id)}
       />
-      {!hasEnded(now) && <StopJob job={now} title={titleOf(t("action.cancel"))} />}
+      {!hasEnded(now) && <CancelJob job={now} title={titleOf(t("action.cancel"))} isSmall />}
     </span>
   );
 }

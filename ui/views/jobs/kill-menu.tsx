@@ -58,7 +58,7 @@ async function prepare(scope: Scope, layer: string | undefined): Promise<BulkReq
       ),
     requests: requestsFor("cancel", jobs),
     ...(scope === "all"
-      ? { command: nuthatchCommand("kill", ...(layer === undefined ? ["--all"] : ["--layer", layer])) }
+      ? { command: nuthatchCommand("cancel", ...(layer === undefined ? ["--all"] : ["--layer", layer])) }
       : {}),
   };
 }

@@ -62,8 +62,8 @@ export function outcomeOf(job: Job): Outcome {
       };
     case "aborted":
       if (abortedBy !== null && why === undefined)
-        return { tone: "plain", text: t("outcome.stoppedBy", { name: abortedBy }) };
-      if (why !== undefined) return { tone: "bad", text: t("outcome.stopped", { reason: why }) };
+        return { tone: "plain", text: t("outcome.cancelledBy", { name: abortedBy }) };
+      if (why !== undefined) return { tone: "bad", text: t("outcome.endedEarly", { reason: why }) };
       return { tone: "plain", text: t("outcome.cancelled") };
   }
 }

@@ -14,10 +14,10 @@ import { bytes } from "../../core/text/format.ts";
 import { type TextKey, t } from "../../core/text/i18n.ts";
 import { AddressesTab } from "./addresses-tab.tsx";
 import { ConfigurationTab } from "./configuration-tab.tsx";
-import { EmptyLayer, MakeStale } from "./empty-layer.tsx";
 import { GridSetsTab } from "./grid-sets-tab.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
 import type { TabProps } from "./tab.ts";
+import { MakeStale, TruncateLayer } from "./truncate-layer.tsx";
 import { UseTab } from "./use-tab.tsx";
 
 interface Tab {
@@ -102,7 +102,7 @@ function Actions({ layer, usage, enabled }: ActionsProps) {
         </>
       )}
       <MakeStale layer={layer} use={use} />
-      <EmptyLayer layer={layer} use={use} onDone={usage.reload} />
+      <TruncateLayer layer={layer} use={use} onDone={usage.reload} />
     </>
   );
 }

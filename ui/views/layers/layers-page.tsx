@@ -13,7 +13,6 @@ import { useDocument } from "../../core/server/resource.ts";
 import { may } from "../../core/server/session.ts";
 import { bytes, count } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
-import { EmptyLayer } from "./empty-layer.tsx";
 import { type LayerSummary, layerList, useLayerList } from "./layer-list.ts";
 import {
   isSort,
@@ -24,6 +23,7 @@ import {
   sortKey,
   type UsageByLayer,
 } from "./layer-rows.ts";
+import { TruncateLayer } from "./truncate-layer.tsx";
 
 const SEARCH_ID = "layer-search";
 /** The interval between reads of the sizes while jobs run. Without running jobs the sizes are not read. */
@@ -57,7 +57,7 @@ export function LayersPage() {
   return (
     <Page
       title={t("nav.layers")}
-      actions={may("administer") && <ButtonLink to="/edit/layers" label={t("edit.newLayer")} />}
+      actions={may("administer") && <ButtonLink kind="primary" to="/edit/connect" label={t("edit.newLayer")} />}
     >
       <search class="row layer-filters">
         <input
@@ -145,7 +145,7 @@ const RowActions = ({ layer, use }: { readonly layer: string; readonly use: Laye
       label={t("layers.seed")}
       name={t("layers.seed.of", { layer })}
     />
-    <EmptyLayer layer={layer} use={use} isSmall />
+    <TruncateLayer layer={layer} use={use} isSmall />
   </span>
 );
 

@@ -1,19 +1,18 @@
+import { Age } from "../../components/age.tsx";
 import { Action } from "../../components/dialogs/action.tsx";
 import { Link } from "../../components/link.tsx";
 import { Panel } from "../../components/parts.tsx";
+import { type AttentionEntry, placeOf } from "../../core/model/attention.ts";
 import { navigate } from "../../core/page/router.ts";
 import type { Doc } from "../../core/server/api.ts";
 import { nuthatchCommand } from "../../core/server/command.ts";
-import { relative } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
-
-type Entry = Doc<"Status">["attention"][number];
 
 /**
  * Lists the problems that need an operator, the most urgent first. Each entry links to the view that solves the
  * problem.
  */
-export function Attention({ entries }: { readonly entries: readonly Entry[] }) {
+export function Attention({ entries }: { readonly entries: readonly AttentionEntry[] }) {
   if (entries.length === 0) return <p class="calm">{t("overview.calm")}</p>;
   return (
     <Panel title={t("overview.attention")} class="attention">
@@ -25,7 +24,12 @@ export function Attention({ entries }: { readonly entries: readonly Entry[] }) {
             </span>
             <span class="what">
               <Link to={placeOf(entry)}>{entry.message}</Link>
-              {entry.since !== null && <small> {relative(entry.since)}</small>}
+              {entry.since !== null && (
+                <small>
+                  {" "}
+                  <Age at={entry.since} />
+                </small>
+              )}
             </span>
             {entry.kind === "job_failed" && entry.job !== undefined && (
               <Action<Doc<"Job">>
@@ -41,24 +45,4 @@ export function Attention({ entries }: { readonly entries: readonly Entry[] }) {
       </ul>
     </Panel>
   );
-}
-
-function placeOf({ kind, job, schedule }: Entry): string {
-  switch (kind) {
-    case "job_failed":
-    case "job_waits":
-      return job === undefined ? "/jobs" : `/jobs/${job}`;
-    case "schedule_failed":
-      return schedule === undefined ? "/schedules" : `/schedules/${encodeURIComponent(schedule)}`;
-    case "node_lost":
-      return "/nodes";
-    case "upstream_down":
-      return "/upstreams";
-    case "disk_nearly_full":
-    case "quota_nearly_full":
-    case "quota_overruled":
-      return "/quota";
-    case "not_ready":
-      return "/settings";
-  }
 }

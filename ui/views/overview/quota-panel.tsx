@@ -33,7 +33,7 @@ export function QuotaPanel({ usage, disk }: Pick<Status, "usage" | "disk">) {
       <Gauge
         label={t("overview.disk")}
         value={share(onDisk, disk.totalBytes)}
-        text={t("overview.freeBytes", { free: bytes(disk.freeBytes), total: bytes(disk.totalBytes) })}
+        text={t("overview.ofBytes", { used: bytes(onDisk), total: bytes(disk.totalBytes) })}
       />
       <p>
         <Link to="/quota">{t("overview.tiles", { count: tiles, ...shown })}</Link>

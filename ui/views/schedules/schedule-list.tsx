@@ -30,7 +30,7 @@ export function ScheduleList() {
             rowKey={({ name }) => name}
             none={
               <>
-                {t("schedules.none")} {may("operate") && <Link to="/schedules/new">{t("schedules.makeFirst")}</Link>}
+                {t("schedules.none")} {may("operate") && <Link to="/schedules/new">{t("schedules.createFirst")}</Link>}
               </>
             }
           />

@@ -116,7 +116,7 @@ function JobPanel({ schedule }: { readonly schedule: Schedule }) {
     [t("field.type"), tMaybe(`type.${type}`)],
     [t("field.layer"), layer === undefined ? layersText(job) : <Link to={pathOf("layers", layer)}>{layer}</Link>],
     ...Object.entries(others).map(([field, value]) => [tMaybe(`schedules.field.${field}`), valueText(value)] as const),
-    [t("schedules.made"), `${createdBy ?? t("job.nobody")}, ${dateTimeIn(createdAt, timeZone)}`],
+    [t("schedules.createdBy"), `${createdBy ?? t("job.nobody")}, ${dateTimeIn(createdAt, timeZone)}`],
   ];
   return (
     <Panel title={t("schedules.what")}>

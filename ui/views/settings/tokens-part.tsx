@@ -42,7 +42,7 @@ const columnsOf = (reload: () => void): Columns<Token> => [
   [t("field.name"), ({ name }) => name],
   may("administer") && [t("tokens.user"), ({ user }) => user],
   [t("settings.role"), ({ role }) => t(`settings.role.${role}`)],
-  [t("field.made"), ({ createdAt }) => <Age at={createdAt} />],
+  [t("field.created"), ({ createdAt }) => <Age at={createdAt} />],
   [t("tokens.ends"), ({ expiresAt }) => <End at={expiresAt} />],
   [t("tokens.used"), ({ lastUsedAt }) => (lastUsedAt === null ? t("tokens.noEnd") : <Age at={lastUsedAt} />)],
   [t("field.actions"), (token) => <Revoke token={token} reload={reload} />],

@@ -18,6 +18,7 @@ import type {
   Renderers,
   TestResult,
 } from "../../../render/renderers.ts";
+import type { MetatileAddress } from "../../../render/user-renders.ts";
 import type { Question } from "../../../source/source.ts";
 import type { StoreOptions } from "../../../store/store-options.ts";
 import { MapQueue } from "./map-queue.ts";
@@ -296,13 +297,22 @@ export class RendererPool implements Renderers, RendererHosts {
     );
   }
 
-  async raiseGeneration(layer: LayerName, generation: number): Promise<void> {
+  raiseGeneration(layer: LayerName, generation: number): Promise<void> {
+    return this.#acknowledged(layer, (renderer) => renderer.methods.raiseGeneration(layer, generation));
+  }
+
+  async outdate(layer: LayerName, metatiles: readonly MetatileAddress[]): Promise<void> {
+    if (metatiles.length > 0) await this.#acknowledged(layer, (renderer) => renderer.methods.outdate(metatiles));
+  }
+
+  /** Waits until each renderer with work in a layer has acknowledged that its earlier work is outdated. */
+  async #acknowledged(layer: LayerName, call: (renderer: PooledRenderer) => Promise<void>): Promise<void> {
     // A renderer without work in the layer writes nothing there, and its next render has this generation or a later
     // one.
     const atWork = [...this.#renderers].filter((one) => one.rendersIn(layer));
     const raise = async (renderer: PooledRenderer): Promise<void> => {
       try {
-        await renderer.methods.raiseGeneration(layer, generation);
+        await call(renderer);
       } catch (error) {
         if (renderer.hasEnded) return;
         // The renderer may store tiles of the older generation.

@@ -4,6 +4,7 @@ import { isUserName, ROLES, type Role } from "../../../account/user.ts";
 import { fileFault } from "../../../lib/file/file-fault.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
 import { addPasswordFlag, hashNewPassword, type PasswordFlags } from "./new-password.ts";
+import { userTable } from "./users-command.ts";
 import { addUser, DEFAULT_ROLES, hasAdministrator, listUsers, removeUser, userLine } from "./users-file.ts";
 
 interface AddFlags extends PasswordFlags {
@@ -135,8 +136,8 @@ export function userCommand(): Command {
     .description("prints the names and roles in a configuration file; nuthatch users asks a running server")
     .requiredOption("--config <file>", "the configuration file")
     .action(({ config: file }: { config: string }) => {
-      for (const { name, roles } of unwrap(listUsers(readText(file)), file))
-        process.stdout.write(`${name}\t${roles.join(",")}\n`);
+      const users = unwrap(listUsers(readText(file)), file);
+      process.stdout.write(users.length === 0 ? `${file} has no users.\n` : userTable(users));
     });
   user
     .command("remove")

@@ -3,13 +3,15 @@ import type { AnswerFlags, Received } from "../../client/answer.ts";
 import { textTable } from "../../output/text-table.ts";
 import { requestAndPrint, serverCommand } from "../server-command.ts";
 
+/** Formats accounts, of a server or of a file. */
+export const userTable = (users: readonly { readonly name: string; readonly roles: readonly string[] }[]): string =>
+  textTable(
+    ["user", "roles"],
+    users.map(({ name, roles }) => [name, roles.join(", ")]),
+  );
+
 const showUsers = ({ users }: Received<"Users">): string =>
-  users.length === 0
-    ? "The server has no accounts: every program on its machine can manage it.\n"
-    : textTable(
-        ["user", "roles"],
-        users.map(({ name, roles }) => [name, roles.join(", ")]),
-      );
+  users.length === 0 ? "The server has no accounts: every program on its machine can manage it.\n" : userTable(users);
 
 /** `nuthatch users`: lists the accounts of a running server. */
 export function usersCommand(): Command {

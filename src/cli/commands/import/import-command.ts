@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import { stringify } from "yaml";
+import type { ImportSettings } from "../../../configuration/wms/import-document.ts";
+import { capabilitiesAddress, type WmsProposal, wmsProposal } from "../../../configuration/wms/wms-proposal.ts";
 import { errorMessage } from "../../../lib/error-code.ts";
 import { answerText } from "../../../lib/text/answer-text.ts";
 import { machineClock } from "../../../lib/time/machine-clock.ts";
 import { literal } from "../../../migrate/literal-text.ts";
-import { type ImportSettings, importedDocument } from "../../../migrate/wms/import-document.ts";
-import { importedGrids } from "../../../migrate/wms/import-grids.ts";
 import { createHttpFetch } from "../../../source/http/http-fetch.ts";
 import { readWmsCatalogue } from "../../../source/wms/wms-catalogue.ts";
 import { CommandFailure, EXIT } from "../../exit.ts";
@@ -73,15 +73,8 @@ export function importCommand(): Command {
     .addCommand(importGeoWebCacheCommand());
 }
 
-interface Imported {
-  /** A configuration, in the shape of its file. */
-  readonly document: Readonly<Record<string, unknown>>;
-  /** The layers that are left out, with the reasons. */
-  readonly warnings: readonly string[];
-}
-
 /** @throws CommandFailure */
-async function imported(url: string, flags: ImportFlags): Promise<Imported> {
+async function imported(url: string, flags: ImportFlags): Promise<WmsProposal> {
   const read = readWmsCatalogue(await capabilities(url, flags));
   if (!read.ok) throw new CommandFailure(`the answer of ${url} cannot be used: ${read.error}`, EXIT.failure);
   const known = read.value.layers.map(({ name }) => name);
@@ -89,35 +82,15 @@ async function imported(url: string, flags: ImportFlags): Promise<Imported> {
   if (unknown.length > 0)
     throw new CommandFailure(`the WMS has no layer ${unknown.join(", ")}; it has ${known.join(", ")}`, EXIT.usage);
   const chosen = read.value.layers.filter(({ name }) => flags.layer?.includes(name) ?? true);
-  const isFirst = ({ name }: { readonly name: string }, i: number): boolean =>
-    chosen.findIndex((other) => other.name === name) === i;
-  const layers = chosen.filter(isFirst);
-  if (layers.length === 0) throw new CommandFailure(`the WMS at ${url} offers no layer with a name`, EXIT.failure);
-  const placed = layers.map((layer) => ({ layer, grids: importedGrids(layer) }));
-  const twice = chosen
-    .filter((layer, i) => !isFirst(layer, i))
-    .map(({ name }) => `the WMS has more than one layer ${name}: the first one is taken`);
-  const nowhere = placed
-    .filter(({ grids }) => grids === undefined)
-    .map(
-      ({ layer }) =>
-        `layer ${layer.name} is left out: the WMS renders it only in ${[...layer.crs].join(", ")}, and gives no extent in these`,
-    );
-  const warnings = [...twice, ...nowhere];
-  const cacheable = placed.flatMap(({ layer, grids }) => (grids === undefined ? [] : [{ layer, grids }]));
-  if (cacheable.length === 0) throw new CommandFailure(nowhere.join("\n"), EXIT.failure);
-  const document = importedDocument(cacheable, read.value, { ...flags, url });
-  return { document, warnings };
+  const proposal = wmsProposal(chosen, read.value, { ...flags, url });
+  if (!proposal.ok) throw new CommandFailure(proposal.error, EXIT.failure);
+  return proposal.value;
 }
 
 async function capabilities(url: string, { username, passwordVariable }: ImportFlags): Promise<string> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandFailure(`expected the http address of a WMS, got ${JSON.stringify(url)}`, EXIT.usage);
-  const address = new URL(url);
-  for (const key of [...address.searchParams.keys()])
-    if (["service", "request", "version"].includes(key.toLowerCase())) address.searchParams.delete(key);
-  address.searchParams.set("SERVICE", "WMS");
-  address.searchParams.set("REQUEST", "GetCapabilities");
+  const address = capabilitiesAddress(url);
   const password = passwordVariable === undefined ? "" : (process.env[passwordVariable] ?? "");
   // The operator has just typed the address, so messages may show it completely.
   await using upstream = createHttpFetch(

@@ -132,10 +132,10 @@ test("a job is paused, resumed and killed; a --wait for it elsewhere shows its p
   const [first, second] = [await run("seed", "ws:roads", ...two), await run("seed", "ws:roads", ...two)].map(
     ({ stdout }) => idOf(stdout),
   );
-  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe(`Job ${rivers} has been ended.\n`);
-  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("There was no job to end.\n");
-  expect((await run("kill", "--all")).stdout).toBe(`2 jobs have been ended: ${second}, ${first}.\n`);
-  expect((await run("kill", "--all")).stdout).toBe("There was no job to end.\n");
+  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe(`Job ${rivers} has been cancelled.\n`);
+  expect((await run("kill", "--layer", "ws:rivers")).stdout).toBe("There was no job to cancel.\n");
+  expect((await run("kill", "--all")).stdout).toBe(`2 jobs have been cancelled: ${second}, ${first}.\n`);
+  expect((await run("kill", "--all")).stdout).toBe("There was no job to cancel.\n");
   const unknown = await run("kill", "999999");
   expect([unknown.code, unknown.stderr]).toEqual([
     1,

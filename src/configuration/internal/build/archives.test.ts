@@ -120,7 +120,7 @@ describe("is refused, with the place and what would do:", () => {
     ],
     [
       "source: { type: mbtiles, file: b.pmtiles }",
-      `layers[0].source.file: "${directory}/b.pmtiles": the archive is damaged: file is not a database`,
+      `layers[0].source.file: "${directory}/b.pmtiles": the archive is damaged: it is no database`,
     ],
     [
       `${a}, formats: [image/jpeg, image/png]`,

@@ -1,6 +1,7 @@
 import type { GridSet } from "../../../grid/grid-set.ts";
 import type { Layer } from "../../../layer/layer.ts";
 import { withDigest } from "../../../layer/layer-digest.ts";
+import { lackOfMetadata } from "../../../layer/service-information.ts";
 import { asLayerName } from "../../../layer/tile-set.ts";
 import { isLoopback } from "../../../lib/http/loopback.ts";
 import { unknownLayer } from "../../../lib/text/nearest.ts";
@@ -100,7 +101,13 @@ export async function build(content: unknown, building: Building): Promise<Confi
   checkLayerStores(document.layers ?? [], document.storeIds, stores, problems);
   checkLayerDatabases(document, problems);
   const users = await buildUsers(document, { ...input, file, more: directory?.users ?? [] }, problems, warnings);
-  const { server, jobs, activity, log, compat, serviceInformation, store } = document;
+  const { server, jobs, activity, log, compat, serviceInformation, inspire, store } = document;
+  const lack = inspire && lackOfMetadata(inspire, serviceInformation);
+  if (lack !== undefined)
+    problems.add(
+      ["inspire", "temporalReference"],
+      `expected serviceInformation.serviceProvider beside it, with ${lack}`,
+    );
   const { count, ...diskQuota } = document.diskQuota;
   if (
     !input.textOnly &&
@@ -139,6 +146,7 @@ export async function build(content: unknown, building: Building): Promise<Confi
     log,
     compat,
     serviceInformation,
+    ...(inspire === undefined ? {} : { inspire }),
     state: buildState(document.state, problems),
     ...(cluster === undefined ? {} : { cluster }),
     databases: buildDatabases(document.databases, problems),

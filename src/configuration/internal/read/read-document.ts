@@ -7,6 +7,7 @@ import { map } from "../../fields/fields.ts";
 import { GridSetSchema } from "../../fields/grid-set-schema.ts";
 import { type LayerDocument, LayerSchema } from "../../fields/layer-schema.ts";
 import { HtpasswdSchema, UserSchema } from "../../fields/server-schema.ts";
+import { InspireSchema } from "../../fields/service-schema.ts";
 import { StoreItemSchema } from "../../fields/stores-schema.ts";
 import { checkLayerDefaults } from "./check-included.ts";
 import type { Path } from "./problems.ts";
@@ -23,12 +24,13 @@ type Items<T> = readonly (T | undefined)[];
  */
 export type Document = Omit<
   ConfigurationDocument,
-  Lists | "include" | "layerDefaults" | "layers" | "stores" | "htpasswd" | "cluster"
+  Lists | "include" | "layerDefaults" | "layers" | "stores" | "htpasswd" | "cluster" | "inspire"
 > & {
   readonly [L in Lists]: Items<ConfigurationDocument[L][number]>;
 } & {
   readonly htpasswd: ConfigurationDocument["htpasswd"] | undefined;
   readonly cluster: ConfigurationDocument["cluster"] | undefined;
+  readonly inspire: ConfigurationDocument["inspire"] | undefined;
   /** Undefined if the configuration has no section `layers`. */
   readonly layers: Items<NonNullable<ConfigurationDocument["layers"]>[number]> | undefined;
   /** The ids of all grid sets, including grid sets that do not fit their schema. */
@@ -91,6 +93,7 @@ export function readDocument(content: unknown, reading: Reading): Document {
     log: section("log", SECTIONS.log),
     compat: section("compat", SECTIONS.compat),
     serviceInformation: section("serviceInformation", SECTIONS.serviceInformation),
+    inspire: isAbsent("inspire") ? undefined : readValue(InspireSchema, root["inspire"], ["inspire"], reading),
     state: section("state", SECTIONS.state),
     cluster: isAbsent("cluster") ? undefined : readValue(ClusterSchema, root["cluster"], ["cluster"], reading),
     databases: items("databases", DatabaseSchema),

@@ -4,6 +4,7 @@ import { LayerSchema } from "../../../configuration/fields/layer-schema.ts";
 import { storeCopy } from "../../../coordinator/copy/store-copy-documents.ts";
 import { coverage, coverageLevels } from "../../../coordinator/coverage/coverage-documents.ts";
 import { usage, usageHistory } from "../../../coordinator/usage/usage-documents.ts";
+import { changeSourceState } from "../../../feed/change-documents.ts";
 import { JOB_MOMENTS } from "../../../jobs/job-event.ts";
 import { verification } from "../../../ledger/counting/verification-documents.ts";
 import { type DocumentOf, moment, text } from "../../../lib/document-fields.ts";
@@ -32,6 +33,8 @@ import {
   layerTest,
   storeDetails,
   storeList,
+  wmsPicture,
+  wmsProposal,
 } from "./layer-documents.ts";
 import { schedule, scheduledJob, schedulePreview, scheduleRun } from "./schedule-documents.ts";
 import {
@@ -79,6 +82,8 @@ export const documents = {
   Layer: layer,
   LayerConfiguration: LayerSchema,
   LayerTest: layerTest,
+  WmsProposal: wmsProposal,
+  WmsPicture: wmsPicture,
   Node: node,
   Nodes: nodes,
   ConfigurationEffect: configurationEffect,
@@ -90,6 +95,7 @@ export const documents = {
   Server: server,
   Stats: stats,
   Upstream: upstream,
+  ChangeSources: z.object({ changes: z.array(changeSourceState) }),
   Purges: z.object({ purges: z.array(purgeState) }),
   Upstreams: z.object({ upstreams: z.array(upstream) }),
   UpstreamProbe: upstreamProbe,

@@ -90,6 +90,22 @@ export const layerTest = z.object({
 /** The keys of the configuration file, which the reference of the configuration describes. */
 const configuration = z.record(z.string(), z.unknown());
 
+/** What a WMS offers, as configuration. */
+export const wmsProposal = z.object({
+  title: text,
+  layers: z.array(
+    z.object({
+      configuration: configuration.meta({ description: "The body of a PUT of the layer, with its `name`" }),
+      picture: textOrNull.meta({ description: "The address of a small picture for `/wms/picture`; null: no extent" }),
+      isTaken: z.boolean().meta({ description: "Whether this server has a layer of this name" }),
+    }),
+  ),
+  gridSets: z.array(configuration).meta({ description: "Grid sets that the layers need and that are not built in" }),
+  warnings: z.array(text).meta({ description: "The layers that are left out, with the reasons" }),
+});
+
+export const wmsPicture = z.object({ picture: text.meta({ description: "The picture as a data: address" }) });
+
 /** Where an object is configured that requests cannot change. */
 const configuredAt = textOrNull.meta({ description: "The file of the object; null: no file" });
 

@@ -13,6 +13,7 @@ function kindsOf(left: { readonly bytes?: number; readonly inodes?: number | nul
     quota: DEFAULT_QUOTA,
     overruled: null,
     upstreams: [],
+    traffic: new Map(),
     active: [],
     ended: [],
     failedSinceMs: 0,

@@ -8,6 +8,7 @@ import type { OverruledQuota } from "../../../quota/configuration/quota-store.ts
 import { isNearlyFull } from "../../../quota/disk/nearly-full.ts";
 import type { UpstreamView } from "../../../render/upstream/upstream-documents.ts";
 import type { ScheduleHealth } from "../../../schedule/schedule-health.ts";
+import type { TrafficByLayer } from "../../tiles/tile-traffic.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { NodeView } from "../nodes/node-documents.ts";
 
@@ -19,6 +20,8 @@ export interface AttentionParts {
   /** The nodes of the cluster. Empty without a cluster. */
   readonly nodes: readonly Pick<NodeView, "name" | "state" | "since">[];
   readonly upstreams: readonly UpstreamView[];
+  /** Users' requests of the last hour. */
+  readonly traffic: TrafficByLayer;
   /** The unfinished jobs. */
   readonly active: readonly JobView[];
   /** Ended jobs, including all that have ended since `failedSinceMs`. */
@@ -40,6 +43,7 @@ export function attentionOf(parts: AttentionParts): readonly Attention[] {
     ...overruledQuota(parts),
     ...parts.nodes.filter(({ state }) => state === "lost").map(lostNode),
     ...parts.upstreams.filter(({ state }) => state === "down").map(downUpstream),
+    ...failingLayers(parts),
     ...parts.active.flatMap(waitingJob),
     ...failedJobs(parts),
     ...parts.schedules.flatMap(failedSchedule),
@@ -70,6 +74,27 @@ const downUpstream = ({ id, origin, layers, since, lastError }: UpstreamView): A
   since,
   upstream: id,
 });
+
+/** Fewer failed requests are no sign of a layer that never works. */
+const FEWEST_FAILED = 3;
+
+/** The layers of which users got no tile in the last hour, although they asked. */
+function failingLayers({ traffic, upstreams }: AttentionParts): readonly Attention[] {
+  // An upstream that is down has its own entry, which names the layers.
+  const down = new Set<string>(upstreams.filter(({ state }) => state === "down").flatMap(({ layers }) => layers));
+  return [...traffic].flatMap(([layer, { hits, misses, failed }]) =>
+    failed < FEWEST_FAILED || hits + misses > 0 || down.has(layer)
+      ? []
+      : [
+          {
+            kind: "layer_fails" as const,
+            message: `All ${failed} requests for tiles of the layer ${layer} in the last hour failed: nuthatch doctor, or "Try one render" of the layer, gives the reason.`,
+            since: null,
+            layer,
+          },
+        ],
+  );
+}
 
 /** A job that waits for an upstream, for space or for the store, or that the server has paused. */
 function waitingJob({ id, layer, type, reason, paused, startedAt }: JobView): readonly Attention[] {

@@ -28,23 +28,26 @@ async function statusOf(
     clock,
     readiness,
     upstreams: upstreamsNow,
+    traffic,
     node,
     nodes: nodesNow,
-  }: Pick<RouteOptions, "operations" | "clock" | "readiness" | "upstreams" | "node" | "nodes">,
+  }: Pick<RouteOptions, "operations" | "clock" | "readiness" | "upstreams" | "traffic" | "node" | "nodes">,
   layerCount: number,
 ): Promise<Documents["Status"]> {
-  const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, nodes, schedules, ...lists] = await Promise.all([
-    operations.jobMetrics(),
-    operations.usage({ tileSets: false, layer: undefined }),
-    operations.quota(),
-    operations.overruledQuota(),
-    upstreamsNow(),
-    node === undefined ? [] : nodesNow(),
-    unlessDiskFault(operations.scheduleHealth()),
-    ...(["running", "pending", "done", "aborted"] as const).map((state) =>
-      unlessDiskFault(operations.jobs({ state, limit: MOST_JOBS })),
-    ),
-  ]);
+  const [{ jobs, stateLoss }, usage, quotaNow, overruled, upstreams, { layers: byLayer }, nodes, schedules, ...lists] =
+    await Promise.all([
+      operations.jobMetrics(),
+      operations.usage({ tileSets: false, layer: undefined }),
+      operations.quota(),
+      operations.overruledQuota(),
+      upstreamsNow(),
+      traffic({ window: "PT1H", layer: undefined }),
+      node === undefined ? [] : nodesNow(),
+      unlessDiskFault(operations.scheduleHealth()),
+      ...(["running", "pending", "done", "aborted"] as const).map((state) =>
+        unlessDiskFault(operations.jobs({ state, limit: MOST_JOBS })),
+      ),
+    ]);
   const [running = [], pending = [], done = [], aborted = []] = lists;
   const { total, layers, bytesOnDisk, quota, quotaCount, disk } = usage;
   const state = readiness();
@@ -64,6 +67,7 @@ async function statusOf(
       notReady: state.ready ? null : state.reason,
       nodes,
       upstreams,
+      traffic: byLayer,
       active: [...running, ...pending],
       ended: [...done, ...aborted],
       failedSinceMs: clock.now() - FAILED_MS,

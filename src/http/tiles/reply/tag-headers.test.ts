@@ -60,15 +60,31 @@ test("the formats and parameters of a cell have one tag in common, and one each 
   for (const tags of others) expect(first.filter((tag) => tags.includes(tag))).toEqual(first.slice(0, 2));
 });
 
-test("a map of any extent has the tag of its layer, and a KMZ the tags of its tile", async () => {
+test("a map of any extent has the tags of its layer and of the layer's maps, and a KMZ the tags of its tile", async () => {
   await using protocols = await start("xkey");
-  const layer = String((await protocols.request(xyz(3, 3))).headers["xkey"]).split(" ")[0];
+  const own = String((await protocols.request(xyz(3, 3))).headers["xkey"]).split(" ")[0] ?? "";
+  const layer = `${own} ${own.replace("l-", "m-")}`;
   const map = await protocols.request(MAP);
   expect([map.status, map.headers["xkey"]]).toEqual([200, layer]);
   const again = await protocols.request(MAP, { headers: { "If-None-Match": String(map.headers.etag) } });
   expect([again.status, again.headers["xkey"]]).toEqual([304, layer]);
   const kmz = await protocols.request("/service/kml/world/x0y0z0.png.kmz");
   expect(kmz.headers["xkey"]).toBe((await protocols.request("/xyz/world/EPSG:4326/0/0/0.png")).headers["xkey"]);
+});
+
+test("a tile of a group has the tags of the tiles of which it is composed", async () => {
+  const group = layerNamed("both", {
+    source: { type: "group", layers: [world.name, states.name], connections: 1 },
+    gridSubsets: [gridSubset(geodetic, {})],
+  });
+  await using protocols = await startProtocols({
+    catalogue: () => catalogueOf([world, states, group]),
+    tagHeader: () => "xkey",
+  });
+  const tagsOf = async (layer: string) =>
+    String((await protocols.request(`/xyz/${layer}/EPSG:4326/7/40/40.png`)).headers["xkey"]).split(" ");
+  const tags = await tagsOf("both");
+  expect(tags).toEqual([...tags.slice(0, 3), ...(await tagsOf("world")), ...(await tagsOf("topp:states"))]);
 });
 
 test("errors and documents have no tags, and without a configured header no answer has any", async () => {

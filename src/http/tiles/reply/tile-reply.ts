@@ -89,6 +89,8 @@ export interface ErrorForm {
 export interface PreparedTile {
   readonly request: TileRequest;
   readonly errors: ErrorForm;
+  /** The header with the tags of the tile. Empty for none. */
+  readonly tags: readonly string[];
   readonly fixed: readonly string[];
   /** The header blocks of the tile that was sent last. They do not reference its bytes. */
   built: BuiltHeaders | undefined;
@@ -137,7 +139,7 @@ export function prepareTile(request: TileRequest, errors: ErrorForm, tags: reado
     ...tags,
     ...(request.format.kind === "data" ? VARYING : []),
   ];
-  return { request, errors, fixed, built: undefined };
+  return { request, errors, tags, fixed, built: undefined };
 }
 
 function headersOf(prepared: PreparedTile, tile: ServedTile, coding: Coding, nowMs: number): BuiltHeaders {
@@ -255,13 +257,14 @@ export const sendPacked = (
 
 /** Sends GeoWebCache's answer to a request that a request filter refuses. The filter may permit the tile later. */
 export function sendFiltered(
-  { request }: Pick<PreparedTile, "request">,
+  { request, tags }: Pick<PreparedTile, "request" | "tags">,
   { filter, debug }: { readonly filter: string; readonly debug: boolean },
   response: ServerResponse,
 ): void {
   send(response, 200, "image/png", filteredTile(request.subset.gridSet, debug), [
     "gwc-request-filter",
     headerText(filter),
+    ...tags,
   ]);
 }
 
@@ -310,11 +313,13 @@ export function sendMap(
 /**
  * Sends a document of the upstream. The browser sees it in this server's origin, so headers keep it from running
  * scripts of the document.
+ * @param tags the header with the tags of a legend; empty for none
  */
 export function sendInfo(
   response: ServerResponse,
   { contentType, bytes }: UpstreamDocument,
   { layer, request }: Pick<UpstreamQuestion, "layer"> & { readonly request: Pick<UpstreamQuestion["request"], "kind"> },
+  tags: readonly string[],
 ): void {
   // A legend changes as rarely as the layer's tiles. Feature information may change at any time, so caches must not
   // store it.
@@ -322,7 +327,7 @@ export function sendInfo(
     request.kind === "legend"
       ? cacheHeaders(clientLifetime(layer, asZoom(0), undefined, 0), undefined, layer.secured)
       : [];
-  const caching = lasting.length === 0 ? ["Cache-Control", "no-store"] : lasting;
+  const caching = lasting.length === 0 ? ["Cache-Control", "no-store"] : [...tags, ...lasting];
   send(response, 200, contentType, bytes, [...caching, "Content-Security-Policy", "sandbox"]);
 }
 

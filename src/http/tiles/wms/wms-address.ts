@@ -2,6 +2,7 @@ import type { Catalogue } from "../../../layer/catalogue.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok } from "../../../lib/result.ts";
 import type { Query } from "../../request/query.ts";
+import { inLanguage } from "../inspire-elements.ts";
 import { type ParsedAddress, type QueryParser, XML_TYPE } from "../tile-parts.ts";
 import { parseGetFeatureInfo } from "./feature-info-address.ts";
 import { parseGetLegendGraphic } from "./legend-address.ts";
@@ -23,7 +24,7 @@ export const parseWms: QueryParser = (catalogue, query) => {
       return parseGetLegendGraphic(catalogue, query);
     case "getcapabilities":
     case "capabilities":
-      return ok(wmsVersion(query) === "1.3.0" ? capabilities130(catalogue) : capabilities111(catalogue, query));
+      return ok(wmsVersion(query) === "1.3.0" ? capabilities130(catalogue, query) : capabilities111(catalogue, query));
     default:
       return withCode(
         badField("REQUEST", "GetMap, GetFeatureInfo, GetLegendGraphic or GetCapabilities", request),
@@ -32,12 +33,15 @@ export const parseWms: QueryParser = (catalogue, query) => {
   }
 };
 
-const capabilities130 = (catalogue: Catalogue): ParsedAddress => ({
-  kind: "document",
-  name: "wms/1.3.0",
-  contentType: XML_TYPE,
-  parts: (baseUrl) => wmsCapabilities130(catalogue, baseUrl),
-});
+function capabilities130(catalogue: Catalogue, query: Query): ParsedAddress {
+  const inOne = inLanguage(catalogue, query);
+  return {
+    kind: "document",
+    name: `wms/1.3.0/${inOne.language}`,
+    contentType: XML_TYPE,
+    parts: (baseUrl) => wmsCapabilities130(inOne.catalogue, baseUrl, inOne.language),
+  };
+}
 
 function capabilities111(catalogue: Catalogue, query: Query): ParsedAddress {
   const tileSets = query.get("TILED")?.toLowerCase() === "true" ? "listed" : "left out";

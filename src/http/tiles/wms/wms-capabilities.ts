@@ -8,9 +8,11 @@ import type { GridSubset } from "../../../layer/grid-subset.ts";
 import { type Layer, type MetadataUrl, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
 import { imageFormats } from "../../../layer/picture/picture-format.ts";
+import type { InspireLanguage } from "../../../layer/service-information.ts";
 import { onceEach } from "../../../lib/once-each.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
+import { inspireElements, inspireNamespaces } from "../inspire-elements.ts";
 import { keywordElements, wmsService } from "../service-elements.ts";
 import { isDefaultStyle, styleNames } from "../wmts/wmts-style.ts";
 import { isQueryable } from "./info-address.ts";
@@ -108,16 +110,25 @@ export function* wmsCapabilities111(
 <!DOCTYPE WMT_MS_Capabilities SYSTEM "http://schemas.opengis.net/wms/1.1.1/WMS_MS_Capabilities.dtd"${isListed ? `\n[\n${TILE_SET_DTD}\n]` : ""}>
 <WMT_MS_Capabilities version="1.1.1">
 `;
-  yield* serviceAndLayers(catalogue, baseUrl, V111, isListed);
+  yield* serviceAndLayers(catalogue, baseUrl, V111, { tileSets: isListed });
   yield "\n</WMT_MS_Capabilities>\n";
 }
 
 /** Writes the capabilities of WMS 1.3.0 (OGC 06-042) in parts, one for each layer. */
-export function* wmsCapabilities130(catalogue: Catalogue, baseUrl: string): Generator<string> {
+export function* wmsCapabilities130(
+  catalogue: Catalogue,
+  baseUrl: string,
+  language?: InspireLanguage,
+): Generator<string> {
+  const { inspire, information } = catalogue.service;
+  const { attributes: namespaces, schemas } = inspireNamespaces(inspire, "wms");
+  const locator = `${baseUrl}/service/wms?SERVICE=WMS&VERSION=1.3.0&REQUEST=GetCapabilities`;
   yield `<?xml version="1.0" encoding="UTF-8"?>
-<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd">
+<WMS_Capabilities version="1.3.0" xmlns="http://www.opengis.net/wms" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"${namespaces} xsi:schemaLocation="http://www.opengis.net/wms http://schemas.opengis.net/wms/1.3.0/capabilities_1_3_0.xsd${schemas}">
 `;
-  yield* serviceAndLayers(catalogue, baseUrl, V130, false);
+  yield* serviceAndLayers(catalogue, baseUrl, V130, {
+    extended: inspire === undefined ? "" : `\n${inspireElements(inspire, information, { language, locator })}`,
+  });
   yield "\n</WMS_Capabilities>\n";
 }
 
@@ -169,7 +180,7 @@ function* serviceAndLayers(
   catalogue: Catalogue,
   baseUrl: string,
   version: Version,
-  hasTileSetsListed: boolean,
+  { tileSets = false, extended = "" }: { readonly tileSets?: boolean; readonly extended?: string },
 ): Generator<string> {
   const layers = advertisedLayers(catalogue);
   const infoFormats = [...new Set(layers.filter(isQueryable).flatMap((layer) => layer.infoFormats))];
@@ -200,8 +211,8 @@ ${operations.join("\n")}
     </Request>
     <Exception>
 ${exceptions.map((name) => `      <Format>${name}</Format>`).join("\n")}
-    </Exception>`;
-  if (hasTileSetsListed) {
+    </Exception>${extended}`;
+  if (tileSets) {
     yield "\n    <VendorSpecificCapabilities>\n";
     for (const layer of layers) if (hasTileSets(layer)) yield `${tileSetElements(layer).join("\n")}\n`;
     yield "    </VendorSpecificCapabilities>";

@@ -13,8 +13,10 @@ import { listedValues, type ParameterFilter } from "../../../layer/filter/parame
 import { coverageAt, type GridSubset } from "../../../layer/grid-subset.ts";
 import { type Layer, publicName } from "../../../layer/layer.ts";
 import type { Legend } from "../../../layer/legend.ts";
+import type { InspireLanguage } from "../../../layer/service-information.ts";
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { type CrsBox, crsBoxes, geographicBox } from "../geographic-box.ts";
+import { inspireElements, inspireNamespaces } from "../inspire-elements.ts";
 import { keywordElements, owsIdentification, owsProvider } from "../service-elements.ts";
 import { offeredRange } from "../tile-parts.ts";
 import { isQueryable } from "../wms/info-address.ts";
@@ -42,18 +44,24 @@ export function* wmtsCapabilities(
   catalogue: Catalogue,
   baseUrl: string,
   sections?: ReadonlySet<Section>,
+  language?: InspireLanguage,
 ): Generator<string> {
-  const { information, updateSequence } = catalogue.service;
+  const { information, updateSequence, inspire } = catalogue.service;
+  const { attributes, schemas } = inspireNamespaces(inspire, "wmts");
   const layers = advertisedLayers(catalogue);
   const base = escapeXml(baseUrl);
   const has = (section: Section): boolean => sections?.has(section) ?? true;
   yield `<?xml version="1.0" encoding="UTF-8"?>
-<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd" version="1.0.0" updateSequence="${updateSequence}">
+<Capabilities xmlns="http://www.opengis.net/wmts/1.0" xmlns:ows="http://www.opengis.net/ows/1.1" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"${attributes} xsi:schemaLocation="http://www.opengis.net/wmts/1.0 http://schemas.opengis.net/wmts/1.0/wmtsGetCapabilities_response.xsd${schemas}" version="1.0.0" updateSequence="${updateSequence}">
 `;
   if (has("ServiceIdentification"))
     yield `${owsIdentification(information, { title: "Web Map Tile Service - Nuthatch", type: "OGC WMTS" })}\n`;
   if (has("ServiceProvider")) yield `${owsProvider(information, { name: `${baseUrl}/service/wmts`, site: baseUrl })}\n`;
-  if (has("OperationsMetadata")) yield `${operationsMetadata(layers, base)}\n`;
+  if (has("OperationsMetadata")) {
+    const locator = `${baseUrl}/${REST_CAPABILITIES}`;
+    const extended = inspire && inspireElements(inspire, information, { language, locator });
+    yield `${operationsMetadata(layers, base, extended)}\n`;
+  }
   if (has("Contents")) {
     const grids = new Map<string, GridSet>();
     for (const layer of layers) for (const { gridSet } of layer.gridSubsets) grids.set(gridSet.id, gridSet);
@@ -76,7 +84,7 @@ export function* wmtsCapabilities(
 const isYFirst = (grid: GridSet): boolean => grid.yCoordinateFirst && canonicalSrs(grid.srs) !== 3857;
 
 /** Returns the operations with their addresses. The KVP address is the first, because some clients read only one. */
-function operationsMetadata(layers: readonly Layer[], base: string): string {
+function operationsMetadata(layers: readonly Layer[], base: string, extended: string | undefined): string {
   const tiles = `${base}/service/wmts/rest/`;
   const values = {
     AcceptVersions: ["1.0.0"],
@@ -92,6 +100,7 @@ function operationsMetadata(layers: readonly Layer[], base: string): string {
     operation("GetCapabilities", base, `${base}/${REST_CAPABILITIES}`, parameters),
     operation("GetTile", base, tiles),
     ...(layers.some(isQueryable) ? [operation("GetFeatureInfo", base, tiles)] : []),
+    ...(extended === undefined ? [] : [extended]),
     "</ows:OperationsMetadata>",
   ].join("\n");
 }

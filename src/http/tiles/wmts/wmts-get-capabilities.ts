@@ -2,24 +2,28 @@ import type { Catalogue } from "../../../layer/catalogue.ts";
 import { badField } from "../../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../../lib/result.ts";
 import type { Query } from "../../request/query.ts";
+import { inLanguage } from "../inspire-elements.ts";
 import { type ProtocolRefusal, type RequestedDocument, XML_TYPE } from "../tile-parts.ts";
 import { CAPABILITIES_TYPES, SECTIONS, type Section, wmtsCapabilities } from "./wmts-capabilities.ts";
 import { invalid, missing } from "./wmts-exceptions.ts";
 
 /** Returns the whole capabilities with GeoWebCache's type. */
-export const wholeCapabilities = (catalogue: Catalogue): RequestedDocument => capabilities(catalogue, XML_TYPE);
+export const wholeCapabilities = (catalogue: Catalogue, query: Query): RequestedDocument =>
+  capabilities(catalogue, query, XML_TYPE);
 
 function capabilities(
   catalogue: Catalogue,
+  query: Query,
   contentType: string,
   sections?: ReadonlySet<Section>,
 ): Extract<RequestedDocument, { readonly parts: unknown }> {
+  const inOne = inLanguage(catalogue, query);
   return {
     kind: "document",
-    name: ["wmts", contentType, ...(sections === undefined ? ["whole"] : sections)].join(" "),
+    name: ["wmts", contentType, inOne.language, ...(sections === undefined ? ["whole"] : sections)].join(" "),
     contentType,
     fileName: "wmts-getcapabilities.xml",
-    parts: (baseUrl) => wmtsCapabilities(catalogue, baseUrl, sections),
+    parts: (baseUrl) => wmtsCapabilities(inOne.catalogue, baseUrl, sections, inOne.language),
   };
 }
 
@@ -34,7 +38,7 @@ export function parseGetCapabilities(catalogue: Catalogue, query: Query): Result
   const known = parseUpdateSequence(query.get("UPDATESEQUENCE"), catalogue.service.updateSequence);
   if (!known.ok) return known;
   // A client that has the current document gets the number alone.
-  return ok(capabilities(catalogue, contentType, known.value === "current" ? new Set() : sections.value));
+  return ok(capabilities(catalogue, query, contentType, known.value === "current" ? new Set() : sections.value));
 }
 
 /** Returns the first type of the list that the server has. If it has none, the standard asks for application/xml. */

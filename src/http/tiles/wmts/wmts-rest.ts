@@ -25,7 +25,7 @@ import { parametersWithStyle, refusedKey } from "./wmts-style.ts";
  * exception code that WMTS by key and value has.
  */
 export const parseWmtsRest: Parser = (catalogue, rest, query) => {
-  if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(wholeCapabilities(catalogue));
+  if (rest.length === 1 && rest[0] === "WMTSCapabilities.xml") return ok(wholeCapabilities(catalogue, query));
   // GWC's address of TileJSON: {layer}/[{style}/]tilejson/{ext}.
   if ((rest.length === 3 || rest.length === 4) && rest.at(-2) === "tilejson") {
     const requested = new Map(query).set("FORMAT", rest.at(-1) ?? "");

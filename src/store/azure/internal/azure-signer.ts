@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { encodedPath, encodedQuery } from "../../remote/encoding.ts";
+import { encodedPath, encodedQuery } from "../../../lib/http/encoding.ts";
 import type { SignedRequest } from "../../remote/transport.ts";
 
 /** The version of the interface. */

@@ -5,6 +5,7 @@ import { parsePyramidDirectory } from "../../file/file-layout.ts";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { isAbsent, storeError } from "../../internal/faults.ts";
 import { removeParametersFiles } from "../../internal/parameters-files.ts";
+import { syncDirectories } from "../../internal/sync-directories.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { readIndex } from "./bundle.ts";
 import { withBundle } from "./bundle-file.ts";
@@ -86,6 +87,7 @@ export function removeEmptyPyramids(
       namesIn(disk, paths.layerPath(layer)).map((name) => parsePyramidDirectory(name)?.parametersId ?? ""),
     );
     removeParametersFiles(disk, paths.layerPath(layer), pyramids, described);
+    if (outcomes.includes("gone")) syncDirectories(disk, [paths.layerPath(layer), paths.root]);
     return outcomes;
   });
 }

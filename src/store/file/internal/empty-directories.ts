@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { LayerName, ParametersId } from "../../../layer/tile-set.ts";
 import { namesIn, removeIfEmpty } from "../../internal/directories.ts";
 import { removeParametersFiles } from "../../internal/parameters-files.ts";
+import { syncDirectories } from "../../internal/sync-directories.ts";
 import type { StoredPyramid } from "../../inventory-store.ts";
 import { directoryPyramid, pyramidName } from "../file-layout.ts";
 import type { FilePaths } from "./file-paths.ts";
@@ -43,5 +44,7 @@ export function removeEmptyPyramids(
   });
   const described = new Set([...levels.values()].map(({ parametersId }) => parametersId));
   removeParametersFiles(disk, layerDirectory, pyramids, described);
+  const parents = pyramids.map((pyramid) => paths.pyramidPath({ ...pyramid, layer }));
+  if (outcomes.includes("gone")) syncDirectories(disk, [...parents, layerDirectory, paths.root]);
   return outcomes;
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { signAddress, signHeaders, type UnsignedRequest } from "../../../lib/aws/aws-signature.ts";
 import type { Machine } from "../../../lib/machine.ts";
 import { type Concern, RemoteError } from "../../remote/remote-error.ts";
 import type { Operation, Service } from "../../remote/requests.ts";
@@ -7,7 +8,6 @@ import type { RemoteResponse, SignedRequest } from "../../remote/transport.ts";
 import type { S3Credentials, S3Options } from "../s3-options.ts";
 import { accountOf } from "./credentials.ts";
 import { parseErrorCode } from "./s3-xml.ts";
-import { signAddress, signHeaders, type UnsignedRequest } from "./signer.ts";
 
 const of = (concern: Concern, ...codes: readonly string[]): readonly [string, Concern][] =>
   codes.map((code) => [code, concern]);
@@ -52,7 +52,7 @@ export function s3Service(
     sign({ method, key, query = {}, headers = {}, body, seconds }: Operation, credentials, atMs): SignedRequest {
       const path = key === undefined ? root : `${root}${withPrefix(prefix, key)}`;
       const unsigned: UnsignedRequest = { method, host: address.host, path, query, headers };
-      const signing = { region, credentials, atMs };
+      const signing = { service: "s3", region, credentials, atMs } as const;
       if (seconds !== undefined) return signAddress(unsigned, seconds, signing);
       const payload = createHash("sha256").update(body ?? "");
       return signHeaders(unsigned, payload.digest("hex"), signing);

@@ -3,7 +3,7 @@ import { METERS_PER_DEGREE } from "../../grid/crs/epsg-tables.ts";
 import { unitOf } from "../../grid/crs/units.ts";
 import { toWebMercator, WEB_WORLD } from "../../grid/crs/web-mercator.ts";
 import { corners, intersectionOf, unionOf, WORLD } from "../../grid/extent.ts";
-import type { Extent, GridSet } from "../../grid/grid-set.ts";
+import { asGridSetName, type Extent, type GridSet, type GridSetName } from "../../grid/grid-set.ts";
 import type { WmsCatalogueLayer } from "../../source/wms/wms-catalogue.ts";
 
 /** The grid sets of a layer of a WMS, in the shape of the configuration file. */
@@ -14,7 +14,7 @@ export interface ImportedGrids {
 }
 
 export interface GridSubsetDocument {
-  readonly gridSet: string;
+  readonly gridSet: GridSetName;
   readonly extent?: readonly number[];
 }
 
@@ -50,7 +50,7 @@ export function importedGrids(layer: WmsCatalogueLayer): ImportedGrids | undefin
     const isUnknown = unitOf(Number(crs.slice("EPSG:".length))) === 1;
     const metersPerUnit = isUnknown && isInDegrees(extent, layer.box) ? METERS_PER_DEGREE : undefined;
     return {
-      gridSubsets: [{ gridSet: crs, extent: corners(extent) }],
+      gridSubsets: [{ gridSet: asGridSetName(crs), extent: corners(extent) }],
       gridSets: [{ id: crs, srs: crs, extent, metersPerUnit }],
     };
   }
@@ -73,8 +73,10 @@ function usualSubsets({ crs, box }: WmsCatalogueLayer): readonly GridSubsetDocum
   // A layer without a CRS is requested in EPSG:4326, which every WMS offers.
   const geographic = crs.has("EPSG:4326") || crs.has("CRS:84") || crs.size === 0;
   return [
-    ...(geographic ? [subset("EPSG:4326", WORLD, degrees)] : []),
-    ...(MERCATOR_CODES.some((code) => crs.has(code)) ? [subset("EPSG:900913", WEB_WORLD, toWebMercator(degrees))] : []),
+    ...(geographic ? [subset(asGridSetName("EPSG:4326"), WORLD, degrees)] : []),
+    ...(MERCATOR_CODES.some((code) => crs.has(code))
+      ? [subset(asGridSetName("EPSG:900913"), WEB_WORLD, toWebMercator(degrees))]
+      : []),
   ];
 }
 
@@ -94,7 +96,7 @@ function builtInFor(crs: string): GridSet | undefined {
 }
 
 /** Returns a grid subset. Omits an extent that covers the grid set or does not overlap it. */
-function subset(gridSet: string, whole: Extent, part: Extent | undefined): GridSubsetDocument {
+function subset(gridSet: GridSetName, whole: Extent, part: Extent | undefined): GridSubsetDocument {
   if (part === undefined) return { gridSet };
   const { minX, minY, maxX, maxY } = intersectionOf(part, whole);
   const tolerance = (whole.maxX - whole.minX) / 2e6;

@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { signAddress, signHeaders } from "./signer.ts";
+import { signAddress, signHeaders } from "./aws-signature.ts";
 
 // The examples of "Authenticating Requests (AWS Signature Version 4)", Amazon S3 API reference.
 const signing = {
+  service: "s3",
   region: "us-east-1",
   credentials: {
     accessKeyId: "AKIAIOSFODNN7EXAMPLE",
     secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
   },
   atMs: Date.UTC(2013, 4, 24),
-};
+} as const;
 const host = "examplebucket.s3.amazonaws.com";
 const EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 

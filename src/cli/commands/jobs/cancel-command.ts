@@ -13,27 +13,28 @@ A job has one task for each of its threads, with ids of their own: nuthatch job 
 /rest/seed.json. To end one task, whose share the others of its job take over:
   curl -d 'kill_thread=1&thread_id=TASK' URL/rest/seed/LAYER`;
 
-interface KillFlags extends AnswerFlags {
+interface CancelFlags extends AnswerFlags {
   readonly all?: boolean;
   readonly layer?: string;
   readonly requestedWith?: number;
 }
 
 /**
- * `nuthatch kill ID | --requested-with ID | --layer NAME | --all`. Requires exactly one of them, so that an empty shell
- * variable never kills all jobs.
+ * `nuthatch cancel ID | --requested-with ID | --layer NAME | --all`, also by its classic name `kill`. Requires exactly
+ * one of them, so that an empty shell variable never cancels all jobs.
  */
-export function killCommand(): Command {
+export function cancelCommand(): Command {
   return serverCommand(
-    "kill",
-    "ends one job, the jobs of a layer, or all jobs; when the command returns, no more tiles are rendered for them",
+    "cancel",
+    "cancels one job, the jobs of a layer, or all jobs; when the command returns, no more tiles are rendered for them",
   )
+    .alias("kill")
     .argument("[job]", JOB_ID, parseJobId)
     .addOption(requestedWithOption())
-    .option("--all", "end every job")
-    .addOption(layerOption("end every job of a layer"))
+    .option("--all", "cancel every job")
+    .addOption(layerOption("cancel every job of a layer"))
     .addHelpText("after", TASKS)
-    .action(async (id: number | undefined, flags: KillFlags) => {
+    .action(async (id: number | undefined, flags: CancelFlags) => {
       const { all, layer, requestedWith, json } = flags;
       if ([id, all, layer, requestedWith].filter((given) => given !== undefined).length !== 1 || layer === "")
         throw new CommandFailure("expected either the id of a job, --requested-with, --layer or --all", EXIT.usage);
@@ -42,12 +43,12 @@ export function killCommand(): Command {
       if (requestedWith !== undefined)
         return requestAndPrint(flags, showBatch, "POST", `/api/v1/batches/${requestedWith}/cancel`);
       if (json === true) throw new CommandFailure("--json goes with the id of a job only", EXIT.usage);
-      // One request kills all jobs, so that the jobs of a concurrent request are killed together or not at all.
+      // One request cancels all jobs, so that the jobs of a concurrent request are cancelled together or not at all.
       const path = layer === undefined ? "/rest/seed" : `/rest/seed/${encodeURIComponent(layer)}`;
       const client = connect(flags);
       const page = await client.request("POST", path, { query: { kill_all: "all" } });
       const tasks = [...page.matchAll(/<li>\[(\d+): /g)].map(([, task]) => Number(task));
-      print(endedText(await jobsOf(new Set(tasks), client)));
+      print(cancelledText(await jobsOf(new Set(tasks), client)));
     });
 }
 
@@ -81,9 +82,9 @@ async function jobsOf(tasks: ReadonlySet<number>, client: ServerClient): Promise
   return found;
 }
 
-function endedText(jobs: readonly number[]): string {
-  if (jobs.length === 0) return "There was no job to end.\n";
+function cancelledText(jobs: readonly number[]): string {
+  if (jobs.length === 0) return "There was no job to cancel.\n";
   return jobs.length === 1
-    ? `Job ${jobs[0]} has been ended.\n`
-    : `${jobs.length} jobs have been ended: ${jobs.join(", ")}.\n`;
+    ? `Job ${jobs[0]} has been cancelled.\n`
+    : `${jobs.length} jobs have been cancelled: ${jobs.join(", ")}.\n`;
 }

@@ -1,7 +1,12 @@
 import aws4 from "aws4";
-import { encodedPath, encodedQuery } from "../../remote/encoding.ts";
-import type { SignedRequest } from "../../remote/transport.ts";
-import type { S3Credentials } from "../s3-options.ts";
+import { encodedPath, encodedQuery } from "../http/encoding.ts";
+
+/** The keys of an account at AWS, or at a service with the same signatures. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
 
 /** A request to sign. Path and query values are not encoded yet. */
 export interface UnsignedRequest {
@@ -13,10 +18,16 @@ export interface UnsignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+export interface SignedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The values that a signature depends on besides the request. */
 export interface Signing {
+  readonly service: "s3" | "cloudfront";
   readonly region: string;
-  readonly credentials: S3Credentials;
+  readonly credentials: AwsCredentials;
   /** The time of the request by the service's clock, ms since 1970. */
   readonly atMs: number;
 }
@@ -58,8 +69,8 @@ export function signAddress(request: UnsignedRequest, seconds: number, signing: 
   return finished(signerOf(request, targetOf({ ...request, query }), request.headers, signing), signing, true);
 }
 
-function finished(signer: aws4.RequestSigner, { region, atMs }: Signing, inAddress: boolean): SignedRequest {
-  signer.service = "s3";
+function finished(signer: aws4.RequestSigner, { service, region, atMs }: Signing, inAddress: boolean): SignedRequest {
+  signer.service = service;
   signer.region = region;
   signer.datetime = amzDate(atMs);
   signer.request.signQuery = inAddress;

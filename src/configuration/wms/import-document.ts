@@ -19,14 +19,15 @@ const MOST_LEVELS = 31;
 /** Formats that browsers can show. An imported layer gets the formats in this list that the WMS offers. */
 const FORMATS = ["image/png", "image/jpeg", "image/webp"];
 
-/** The options of the command line for all imported layers. */
+/** The options for all imported layers. */
 export interface ImportSettings {
   /** The address of the WMS. */
   readonly url: string;
   /** The prefix of all layer names. */
   readonly prefix?: string;
   readonly username?: string;
-  /** The name of the environment variable with the password. */
+  readonly password?: string;
+  /** The name of the environment variable with the password, in place of the password. */
   readonly passwordVariable?: string;
 }
 
@@ -36,12 +37,18 @@ interface ImportedLayer {
   readonly grids: ImportedGrids;
 }
 
+/** A configuration, in the shape of its file. */
+export interface ImportedDocument extends Content {
+  readonly gridSets: readonly Content[] | undefined;
+  readonly layers: readonly Content[];
+}
+
 /** Returns a configuration of these layers in the shape of the configuration file. YAML omits undefined keys. */
 export function importedDocument(
   layers: readonly ImportedLayer[],
   catalogue: WmsCatalogue,
   settings: ImportSettings,
-): Content {
+): ImportedDocument {
   const gridSets = mergedGridSets(layers.map(({ grids }) => grids));
   return {
     gridSets: listOrNone(gridSets.map(gridSetDocument)),
@@ -81,7 +88,7 @@ function importedLayer(
   layer: WmsCatalogueLayer,
   gridSubsets: readonly GridSubsetDocument[],
   { version, formats, maxWidth, maxHeight }: WmsCatalogue,
-  { url, prefix = "", username, passwordVariable }: ImportSettings,
+  { url, prefix = "", username, password, passwordVariable }: ImportSettings,
 ): Content {
   const offered = FORMATS.filter((format) => formats.includes(format));
   const limit = Math.min(maxWidth ?? Number.POSITIVE_INFINITY, maxHeight ?? Number.POSITIVE_INFINITY);
@@ -98,7 +105,7 @@ function importedLayer(
       version,
       layers: [layer.name],
       username,
-      password: passwordVariable === undefined ? undefined : `\${${passwordVariable}}`,
+      password: passwordVariable === undefined ? password : `\${${passwordVariable}}`,
     },
     gridSubsets,
     formats: offered.length === 0 ? ["image/png"] : offered,

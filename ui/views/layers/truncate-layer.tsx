@@ -6,7 +6,7 @@ import { nuthatchCommand } from "../../core/server/command.ts";
 import { bytes, count } from "../../core/text/format.ts";
 import { t } from "../../core/text/i18n.ts";
 
-interface EmptyLayerProps {
+interface TruncateLayerProps {
   readonly layer: string;
   /** The stored tiles of the layer. Undefined until they are loaded. */
   readonly use: Doc<"Usage">["layers"][number] | undefined;
@@ -18,29 +18,29 @@ interface EmptyLayerProps {
 const TYPED_TILES = 1_000_000;
 
 /** Truncates a layer. The toast can undo it as long as the tiles are on the disk. */
-export function EmptyLayer({ layer, use, isSmall = false, onDone }: EmptyLayerProps) {
+export function TruncateLayer({ layer, use, isSmall = false, onDone }: TruncateLayerProps) {
   return (
     <Action<Doc<"Truncation">>
-      label={t("layers.empty")}
-      title={t("layers.empty.of", { layer })}
+      label={t("layers.truncate")}
+      title={t("layers.truncate.of", { layer })}
       kind="danger"
       isSmall={isSmall}
       disabled={use === undefined}
       request={{ method: "POST", path: "truncations", body: { layer } }}
       command={nuthatchCommand("truncate", layer)}
       confirm={{
-        title: t("layers.empty.of", { layer }),
+        title: t("layers.truncate.of", { layer }),
         body: (
           <>
-            <p>{t("layers.empty.what", { count: use?.tiles ?? 0, size: bytes(use?.bytes ?? 0) })}</p>
+            <p>{t("layers.truncate.what", { count: use?.tiles ?? 0, size: bytes(use?.bytes ?? 0) })}</p>
             <Counting use={use} />
-            <p class="soft">{t("layers.empty.then")}</p>
+            <p class="soft">{t("layers.truncate.then")}</p>
           </>
         ),
         ...(use !== undefined && use.tiles > TYPED_TILES ? { typed: layer } : {}),
       }}
       done={(made) => ({
-        text: t("layers.empty.done", {
+        text: t("layers.truncate.done", {
           layer,
           tiles: figure(count(made.tiles ?? use?.tiles ?? 0), made.tiles !== null),
         }),
@@ -52,7 +52,7 @@ export function EmptyLayer({ layer, use, isSmall = false, onDone }: EmptyLayerPr
 }
 
 /** Makes all tiles of a layer expire. They are served until they are rendered again. */
-export function MakeStale({ layer, use }: Pick<EmptyLayerProps, "layer" | "use">) {
+export function MakeStale({ layer, use }: Pick<TruncateLayerProps, "layer" | "use">) {
   return (
     <Action<Doc<"Truncation">>
       label={t("layers.stale")}
@@ -78,5 +78,5 @@ export function MakeStale({ layer, use }: Pick<EmptyLayerProps, "layer" | "use">
 }
 
 /** Says that the preceding number may be too low. */
-const Counting = ({ use }: Pick<EmptyLayerProps, "use">) =>
+const Counting = ({ use }: Pick<TruncateLayerProps, "use">) =>
   use === undefined || use.complete ? null : <p>{t("stillCounting")}</p>;
