@@ -9,7 +9,7 @@ export const ENTRY_POINTS = [
   "src/app/serving/http-worker-process.ts",
   "src/app/cluster/lead/lead-process.ts",
   "src/state/postgres/postgres-thread.ts",
-  "src/store/s3/bridge-thread.ts",
+  "src/store/bridge-thread.ts",
 ];
 
 /** Runs their bundles. */

@@ -49,7 +49,7 @@ const SEAMS = [
   },
   {
     modules: /^undici(\/|$)/,
-    files: ["src/lib/http/", "src/store/s3/internal/transport.ts"],
+    files: ["src/lib/http/", "src/store/remote/transport.ts"],
     message: "Take an HttpClient, or the dispatcher of src/lib/http/http-dispatcher.ts.",
   },
   {

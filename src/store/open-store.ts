@@ -9,14 +9,15 @@ import { type GridSets, gridSetsOf } from "./grid-sets.ts";
 import { FileProbe } from "./internal/file-probe.ts";
 import { expectStoreIn, KnownRoots, prepareRoot } from "./internal/store-root.ts";
 import { OpenableStore } from "./openable-store.ts";
-import type { createS3Store, S3Store } from "./s3/s3-store.ts";
+import type { createRemoteStore, RemoteStore } from "./remote/remote-store.ts";
+import { bucketOf, loadRemoteCode, type RemoteCode } from "./remote-kinds.ts";
 import type { LocalStore, Store, StoreTrouble } from "./store.ts";
 import type { StoreNews, TellStores } from "./store-news.ts";
 import {
-  type CompactStoreConfiguration,
   DEFAULT_STORE,
+  type DirectoryStoreOptions,
   directoryOf,
-  type FileStoreConfiguration,
+  isRemote,
   type StoreOptions,
 } from "./store-options.ts";
 import { StoreRouter } from "./store-router.ts";
@@ -82,15 +83,23 @@ export interface WatchedStore {
 /** The code of the kinds of stores that are loaded on demand. */
 export interface StoreKinds {
   readonly compact?: typeof createCompactStore;
-  readonly s3?: typeof createS3Store;
+  readonly remote?: { readonly create: typeof createRemoteStore; readonly code: RemoteCode };
 }
 
 /** Loads the code of the kinds of stores in a configuration. */
 export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<StoreKinds> {
-  const has = (type: StoreOptions["type"]): boolean => stores.some((store) => store.type === type);
+  const hasCompact = stores.some(({ type }) => type === "compact");
+  const remote = stores.filter(isRemote);
   return {
-    ...(has("compact") ? { compact: (await import("./compact/compact-store.ts")).createCompactStore } : {}),
-    ...(has("s3") ? { s3: (await import("./s3/s3-store.ts")).createS3Store } : {}),
+    ...(hasCompact ? { compact: (await import("./compact/compact-store.ts")).createCompactStore } : {}),
+    ...(remote.length === 0
+      ? {}
+      : {
+          remote: {
+            create: (await import("./remote/remote-store.ts")).createRemoteStore,
+            code: await loadRemoteCode(remote),
+          },
+        }),
   };
 }
 
@@ -98,7 +107,7 @@ export async function loadStoreKinds(stores: readonly StoreOptions[]): Promise<S
 interface OpenStore {
   readonly id: string;
   readonly options: StoreOptions;
-  readonly store: OpenableStore | S3Store;
+  readonly store: OpenableStore | RemoteStore;
 }
 
 /** Opens the stores of tiles. The only place that chooses the implementations. */
@@ -112,9 +121,9 @@ export function openStores(options: OpenOptions, kinds: StoreKinds): OpenedStore
     store: router,
     several: router,
     get watched() {
-      return opened.map(({ id, options: { type }, store }) => ({
+      return opened.map(({ id, options, store }) => ({
         id,
-        isRemote: type === "s3",
+        isRemote: isRemote(options),
         trouble: () => store.trouble(),
         away: () => ("away" in store ? store.away() : undefined),
         failedRenewals: () => ("failedRenewals" in store ? store.failedRenewals() : 0),
@@ -155,8 +164,17 @@ const openOne = (options: StoreOptions, shared: SharedOptions, kinds: StoreKinds
 
 type SharedOptions = Omit<OpenOptions, "stores" | "layers"> & { readonly gridSets: GridSets };
 
-function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: StoreKinds): OpenableStore | S3Store {
+function open(
+  store: StoreOptions,
+  shared: SharedOptions,
+  { compact, remote }: StoreKinds,
+): OpenableStore | RemoteStore {
   const { machine, fsync, instance, gridSets, isOwner, found } = shared;
+  if (isRemote(store)) {
+    if (remote === undefined) throw notLoaded(store.type);
+    const opened = remote.create({ ...store, isOwner }, bucketOf(store, machine, remote.code), machine);
+    return watchedRemote(opened, store.id, found);
+  }
   switch (store.type) {
     case "file":
       return openable(store, shared, () =>
@@ -175,13 +193,10 @@ function open(store: StoreOptions, shared: SharedOptions, { compact, s3 }: Store
       return openable(store, shared, () =>
         compact({ machine, root: store.path, name: nameOf(store.id), fsync, instance, gridSets }),
       );
-    case "s3":
-      if (s3 === undefined) throw notLoaded(store.type);
-      return watchedS3(s3({ ...store, isOwner }, machine), store.id, found);
   }
 }
 
-function watchedS3(store: S3Store, id: string, found: OpenOptions["found"]): S3Store {
+function watchedRemote(store: RemoteStore, id: string, found: OpenOptions["found"]): RemoteStore {
   if (found !== undefined)
     store.onFound((away) =>
       found({ store: id, away: away === undefined ? null : { status: away.status, code: away.code } }),
@@ -189,11 +204,8 @@ function watchedS3(store: S3Store, id: string, found: OpenOptions["found"]): S3S
   return store;
 }
 
-/** A store in a directory of this machine. */
-type DirectoryStore = FileStoreConfiguration | CompactStoreConfiguration;
-
 function openable(
-  store: DirectoryStore,
+  store: DirectoryStoreOptions,
   { machine, writes, rootsFile, found }: SharedOptions,
   create: () => LocalStore,
 ): OpenableStore {

@@ -9,7 +9,7 @@ import type { TruncationStore } from "./truncation-store.ts";
  *
  * `put`, `confirm` and the reads of a store on a local disk run in the caller's turn of the event loop. Truncations,
  * deletions, listings and counts do so in every store, because the exactness of the ledger relies on it. A remote store
- * runs them in a separate thread while the caller's thread waits (`s3/internal/sync-bridge.ts`).
+ * runs them in a separate thread while the caller's thread waits (`remote/internal/sync-bridge.ts`).
  */
 export interface Store extends TileStore, TruncationStore, InventoryStore, AsyncDisposable {}
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Client } from "pg";
 import { thisMachine } from "../../src/lib/this-machine.ts";
+import { OWN_KEYS } from "../../src/store/remote/remote-options.ts";
+import { createRemoteStore } from "../../src/store/remote/remote-store.ts";
 import { S3Client } from "../../src/store/s3/s3-client.ts";
-import { createS3Store } from "../../src/store/s3/s3-store.ts";
-import { OWN_KEYS } from "../../src/store/store-options.ts";
 import { type Postgres, removePostgres, startPostgres } from "../support/postgres/postgres.ts";
 import { type S3Server, startS3 } from "../support/s3/server.ts";
 import { massTruncate, rendered, startServer, type TestServer, usage } from "../support/server/server.ts";
@@ -77,8 +77,9 @@ async function costs(postgres: Postgres, service: S3Server): Promise<{ commitMs:
 /** Sweeps the bucket, now and an hour later, and returns the keys that are left. */
 async function sweptTwice(service: S3Server): Promise<readonly string[]> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
-  await using store = createS3Store(
+  await using store = createRemoteStore(
     { ...service.options(PREFIX), namesFile: join(directory, "names.json"), isOwner: true },
+    (pending) => new S3Client(service.options(PREFIX), thisMachine, process.env, pending),
     thisMachine,
     THREAD,
   );

@@ -17,7 +17,7 @@ import type { Database } from "../../state/database.ts";
 import type { SessionUse } from "../../state/postgres/session.ts";
 import { loadStoreKinds, type OpenedStores } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
-import type { StoreOptions } from "../../store/store-options.ts";
+import { isRemote, type StoreOptions } from "../../store/store-options.ts";
 import type { TruncationStore } from "../../store/truncation-store.ts";
 import { MassTruncationStore } from "../../truncation/mass-truncation-store.ts";
 import { LedgerTruncations } from "../../truncation/truncations.ts";
@@ -55,7 +55,7 @@ const NOTICE_MS = 5_000;
 
 /** Returns the longest time, ms, that a put may still take after a renderer has begun it. */
 function latestPutMs(stores: readonly StoreOptions[]): number {
-  const seconds = stores.map((store) => (store.type === "s3" ? store.putSeconds : 0));
+  const seconds = stores.map((store) => (isRemote(store) ? store.putSeconds : 0));
   return Math.max(...seconds) * 1000 + NOTICE_MS;
 }
 

@@ -3,7 +3,7 @@ import type { LayerName } from "../../layer/tile-set.ts";
 import type { Machine } from "../../lib/machine.ts";
 import { type OpenedStores, openStores, rootsFileIn, type StoreKinds } from "../../store/open-store.ts";
 import type { StoreNews } from "../../store/store-news.ts";
-import type { StoreOptions } from "../../store/store-options.ts";
+import { isRemote, type StoreOptions } from "../../store/store-options.ts";
 import type { DiskTiers } from "./disk-tiers.ts";
 
 /**
@@ -28,7 +28,7 @@ export const openConfiguredStores = (
 export function refusesWithoutStore({ stores, layers }: Configuration, layer: LayerName): boolean {
   const id = layers.find(({ name }) => name === layer)?.store;
   const store = stores.find((one) => one.id === id) ?? stores[0];
-  return store?.type === "s3" && store.unavailable === "refuse";
+  return store !== undefined && isRemote(store) && store.unavailable === "refuse";
 }
 
 /** Makes the disk tiers of one process. */
@@ -36,7 +36,7 @@ export type MakeDiskTiers = (...parts: ConstructorParameters<typeof DiskTiers>) 
 
 /** Loads the code of disk tiers. Returns undefined if no store has a disk tier. */
 export async function loadDiskTiers(stores: readonly StoreOptions[]): Promise<MakeDiskTiers | undefined> {
-  if (!stores.some((store) => store.type === "s3" && store.diskTier !== undefined)) return undefined;
+  if (!stores.some((store) => isRemote(store) && store.diskTier !== undefined)) return undefined;
   const { DiskTiers } = await import("./disk-tiers.ts");
   return (...parts) => new DiskTiers(...parts);
 }

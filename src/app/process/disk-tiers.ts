@@ -10,6 +10,7 @@ import { fileFault } from "../../lib/file/file-fault.ts";
 import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { RepeatedLog } from "../../lib/process/repeated-log.ts";
+import { isRemote } from "../../store/store-options.ts";
 
 /** The disk tiers of one serving process, one for each store with a configured disk tier. */
 export class DiskTiers {
@@ -27,7 +28,7 @@ export class DiskTiers {
     this.#firstStore = stores[0]?.id;
     const tiers = new Map<string, DiskTier>();
     for (const store of stores) {
-      if (store.type !== "s3" || store.diskTier === undefined) continue;
+      if (!isRemote(store) || store.diskTier === undefined) continue;
       const { path, limitBytes } = store.diskTier;
       const failed = (error: unknown): void =>
         this.#faults.add(store.id, {

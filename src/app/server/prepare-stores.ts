@@ -3,7 +3,7 @@ import type { Configuration } from "../../configuration/configuration.ts";
 import type { Machine } from "../../lib/machine.ts";
 import type { Refusal } from "../../lib/refusal.ts";
 import { ok, type Result, refuse } from "../../lib/result.ts";
-import { directoryOf } from "../../store/store-options.ts";
+import { directoryOf, isRemote } from "../../store/store-options.ts";
 import type { ServingProcesses } from "../process/process-methods.ts";
 import { bucketFault, directoryFault, preparationFault, removeOldMarks, withMarks } from "../serving/store-faults.ts";
 
@@ -19,7 +19,7 @@ export async function prepareStores(
 ): Promise<Result<null, Refusal>> {
   const added = next.stores.filter((store) => !present.stores.some((one) => isDeepStrictEqual(one, store)));
   for (const store of added) {
-    const fault = store.type === "s3" ? await bucketFault(machine, store) : await directoryFault(directoryOf(store));
+    const fault = isRemote(store) ? await bucketFault(machine, store) : await directoryFault(directoryOf(store));
     if (fault !== undefined) return refuse({ code: "bad_field", message: fault });
     const unprepared = preparationFault(machine, store, next.dataDir);
     if (unprepared !== undefined) return refuse({ code: "bad_field", message: `baseDirectory: ${unprepared}` });

@@ -8,7 +8,8 @@ import type { Machine } from "../../lib/machine.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import type { Random } from "../../lib/random/random.ts";
 import { prepareStore, rootsFileIn } from "../../store/open-store.ts";
-import { directoryOf, type S3StoreConfiguration, type StoreOptions } from "../../store/store-options.ts";
+import { bucketOf, loadRemoteCode, type RemoteOptions } from "../../store/remote-kinds.ts";
+import { directoryOf, isRemote, type StoreOptions } from "../../store/store-options.ts";
 import { StoreError } from "../../store/tile-store.ts";
 
 /** Makes the directory of a store. Returns why it cannot be used. Undefined if it can. */
@@ -49,9 +50,10 @@ export function preparationFault(machine: Machine, store: StoreOptions, dataDir:
 }
 
 /** Returns why a bucket cannot be used. Undefined if it can. */
-export async function bucketFault(machine: Machine, store: S3StoreConfiguration): Promise<string | undefined> {
-  const { createS3Store } = await import("../../store/s3/s3-store.ts");
-  const opened = createS3Store({ ...store, isOwner: false }, machine);
+export async function bucketFault(machine: Machine, store: RemoteOptions): Promise<string | undefined> {
+  const { createRemoteStore } = await import("../../store/remote/remote-store.ts");
+  const open = bucketOf(store, machine, await loadRemoteCode([store]));
+  const opened = createRemoteStore({ ...store, isOwner: false }, open, machine);
   try {
     const trouble = await opened.trouble();
     return trouble && `bucket: ${trouble.message}`;
@@ -101,7 +103,7 @@ export async function sharedStoresFault(
   mark: string,
 ): Promise<string | undefined> {
   for (const store of stores) {
-    const fault = store.type === "s3" ? await bucketFault(machine, store) : await markFault(store.path, mark);
+    const fault = isRemote(store) ? await bucketFault(machine, store) : await markFault(store.path, mark);
     if (fault !== undefined) return fault;
   }
   return undefined;

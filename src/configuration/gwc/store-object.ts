@@ -14,6 +14,12 @@ const RESERVED = "_DEFAULT_STORE_";
 /** Fields of GeoWebCache's documentation that GeoWebCache itself refuses at its start. */
 const REFUSED_OF_SWIFT = ["provider", "keystoneDomainName"];
 
+/** The texts that stores of a service need. */
+const REQUIRED: ReadonlyMap<string, readonly string[]> = new Map([
+  ["S3BlobStore", ["bucket"]],
+  ["AzureBlobStore", ["container", "accountName", "accountKey"]],
+]);
+
 /** Returns whether a store is used: it was made under `/api/v1`, or is enabled as a store of GeoWebCache. */
 export const isUsable = (document: RootedDocument): boolean =>
   ownContent(document) !== undefined || (isStoreEnabled(document.node) && STORE_TYPES.has(document.root));
@@ -28,7 +34,7 @@ export function storeContent(document: RootedDocument): Content {
   const type = STORE_TYPES.get(document.root) ?? "file";
   const content = { type, ...contentOf(STORE_ELEMENTS[type], document.node) };
   // A service at a configured address has no host name for each bucket.
-  return "endpoint" in content ? { ...content, pathStyle: true } : content;
+  return type === "s3" && "endpoint" in content ? { ...content, pathStyle: true } : content;
 }
 
 /**
@@ -82,8 +88,9 @@ export function storeFault({ root, node }: RootedDocument): string | undefined {
     const access = textOf(node, "access");
     if (access !== undefined && !/^(?:PUBLIC|PRIVATE)$/i.test(access))
       return `access: expected PUBLIC or PRIVATE, got ${JSON.stringify(access)}`;
-    return (textOf(node, "bucket") ?? "") === "" ? "bucket: expected a text" : undefined;
   }
+  const missing = REQUIRED.get(root)?.find((name) => (textOf(node, name) ?? "") === "");
+  if (REQUIRED.has(root)) return missing && `${missing}: expected a text`;
   if ((textOf(node, "baseDirectory") ?? "") === "") return "baseDirectory: expected the directory of the tiles";
   const type = textOf(node, "pathGeneratorType");
   if (type !== undefined && !/^(?:DEFAULT|TMS|SLIPPY)$/.test(type))

@@ -1,4 +1,5 @@
 import aws4 from "aws4";
+import { encodedPath, encodedQuery } from "../http/encoding.ts";
 
 /** The keys of an account at AWS, or at a service with the same signatures. */
 export interface AwsCredentials {
@@ -33,20 +34,10 @@ export interface Signing {
 
 const UNSIGNED = "UNSIGNED-PAYLOAD";
 
-/** Encodes a text as AWS's signature version 4 requires: everything but letters, digits and `-._~` (RFC 3986, 2.3). */
-const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-
 /** Returns a time as `20130524T000000Z`. */
 const amzDate = (ms: number): string => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
 
-function targetOf({ path, query }: UnsignedRequest): string {
-  const values = Object.keys(query)
-    .sort()
-    .map((name) => `${encoded(name)}=${encoded(query[name] ?? "")}`);
-  const address = path.split("/").map(encoded).join("/");
-  return values.length === 0 ? address : `${address}?${values.join("&")}`;
-}
+const targetOf = ({ path, query }: UnsignedRequest): string => `${encodedPath(path)}${encodedQuery(query)}`;
 
 function signerOf(request: UnsignedRequest, path: string, headers: Readonly<Record<string, string>>, signing: Signing) {
   return new aws4.RequestSigner(

@@ -11,13 +11,13 @@ test("each element is taken over, differently, or kept", () => {
     ["legends", map([["legend", { kind: "repeated", items: [map([["width", 30]], { style: "" })] }]])],
     ["ours", "unknown"],
   ]);
-  const azure = map([
-    ["id", "az"],
+  const swift = map([
+    ["id", "sw"],
     ["enabled", true],
   ]);
   const reports = elementReports([
     { kind: "layer", name: "a", document: { root: "wmsLayer", node: layer } },
-    { kind: "store", name: "az", document: { root: "AzureBlobStore", node: azure } },
+    { kind: "store", name: "sw", document: { root: "SwiftBlobStore", node: swift } },
   ]);
   expect(reports.map(({ kind, path, outcome }) => `${kind} ${path}: ${outcome}`)).toEqual([
     "layer name: taken over",

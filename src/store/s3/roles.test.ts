@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { ManualClock, withMachineTimers } from "../../../test/support/manual-clock.ts";
 import type { Machine } from "../../lib/machine.ts";
 import { thisMachine } from "../../lib/this-machine.ts";
+import { isSettingsFault, RemoteError } from "../remote/remote-error.ts";
 import { S3Client } from "./s3-client.ts";
-import { isSettingsFault, S3Error } from "./s3-error.ts";
 import type { S3Options } from "./s3-options.ts";
 
 interface Seen {
@@ -73,12 +73,12 @@ const keysDocument = (minutes = 60): string =>
 const asked = (): Seen[] => seen.filter(({ path }) => ROLE_PATHS.test(path));
 const usedKeys = (): string[] =>
   seen.flatMap(({ headers }) => /Credential=(\w+)\//.exec(headers.authorization ?? "")?.[1] ?? []);
-const failure = async (work: Promise<unknown>): Promise<S3Error> => {
+const failure = async (work: Promise<unknown>): Promise<RemoteError> => {
   const error = await work.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof S3Error)) throw new Error(`no failure of the service: ${String(error)}`);
+  if (!(error instanceof RemoteError)) throw new Error(`no failure of the service: ${String(error)}`);
   expect(`${error.message} ${String(error.stack)}`).not.toMatch(/the-secret|the-token|the-jwt/);
   return error;
 };

@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { thisMachine } from "../../lib/this-machine.ts";
-import type { PendingOperations } from "./internal/s3-requests.ts";
+import type { PendingOperations } from "../remote/bucket.ts";
+import { RemoteError } from "../remote/remote-error.ts";
 import { S3Client } from "./s3-client.ts";
-import { S3Error } from "./s3-error.ts";
 
 /** Starts a service that can be made to hang. */
 async function startService() {
@@ -125,7 +125,7 @@ test("a client that is told of an outage which has passed asks at once, and tell
   const { client: open } = await startService();
   await using client = open(30_000);
   const found = new Promise((resolve) => client.onFound(resolve));
-  client.tell(new S3Error(0, "no answer in time"));
+  client.tell(new RemoteError(0, "no answer in time"));
   expect(client.away).toBeDefined();
   expect(await found).toBeUndefined();
   expect(client.away).toBeUndefined();

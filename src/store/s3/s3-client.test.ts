@@ -7,10 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AUTHORITY, SERVER_CERTIFICATE } from "../../../test/support/network/certificates.ts";
 import { unconditionally } from "../../../test/support/stores/memory-store.ts";
-import { machineDisk } from "../../lib/file/machine-disk.ts";
 import { thisMachine } from "../../lib/this-machine.ts";
-import { Names } from "./internal/names.ts";
-import { S3Tiles } from "./internal/s3-tiles.ts";
+import { createRemoteStore } from "../remote/remote-store.ts";
 import { S3Client } from "./s3-client.ts";
 import type { S3Options } from "./s3-options.ts";
 
@@ -111,10 +109,10 @@ test.each([
 
 test("where the service encrypts, a tile is confirmed by its own MD5, as the ETag may be another", async () => {
   const namesFile = join(directory, "names.json");
-  const names = new Names(machineDisk, { id: "main", namesFile });
-  names.replace('{"version":1,"names":[],"asides":[],"retired":[]}');
-  await using client = new S3Client({ ...options, serverSideEncryption: { algorithm: "aws:kms" } }, thisMachine);
-  const tiles = new S3Tiles({ id: "main", client, names, hasOwnEtags: true });
+  writeFileSync(namesFile, '{"version":1,"names":[],"asides":[],"retired":[]}');
+  const client = new S3Client({ ...options, serverSideEncryption: { algorithm: "aws:kms" } }, thisMachine);
+  const parts = { id: "main", timeoutMs: 5_000, namesFile, isOwner: false };
+  await using tiles = createRemoteStore(parts, () => client, thisMachine);
   const tileSet = { layer: "a", gridSet: "g", format: "image/png", parametersId: "" };
   const at = { tileSet, x: 1, y: 2, z: 3 };
   expect(await tiles.put(at, bytes, ...unconditionally)).toEqual({ stored: true, replaced: undefined });

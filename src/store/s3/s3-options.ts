@@ -1,4 +1,5 @@
 import type { AwsCredentials } from "../../lib/aws/aws-signature.ts";
+import type { BucketOptions, BucketPlace, RemoteStoreConfiguration } from "../remote/remote-options.ts";
 
 export type S3Credentials = AwsCredentials;
 
@@ -8,16 +9,12 @@ export interface ServerSideEncryption {
   readonly kmsKeyId?: string;
 }
 
-export interface S3Options {
-  /** The id of the store in the configuration, for messages. */
-  readonly id: string;
+export interface S3Options extends BucketOptions {
   /** The address of the service without a path, such as `http://127.0.0.1:9000`. Absent: AWS, in the region. */
   readonly endpoint?: string;
   readonly region: string;
   readonly bucket: string;
-  /** The prefix of all keys, without a slash at its ends; "" for no prefix. */
-  readonly prefix: string;
-  /** Absent: from the environment, then from the profile (`credentialsOf`). */
+  /** Absent: from the environment, a profile or a role (`accountOf`). */
   readonly credentials?: S3Credentials;
   /** The section of the profile files. Absent: `AWS_PROFILE`, then `default`. */
   readonly profile?: string;
@@ -26,24 +23,31 @@ export interface S3Options {
    * (AWS).
    */
   readonly pathStyle: boolean;
-  /** A file of trusted certificates in PEM form, which replace Node's list. */
-  readonly caFile?: string;
   readonly serverSideEncryption?: ServerSideEncryption;
   readonly storageClass?: string;
-  /** The time limit in ms of one operation including all its attempts. */
-  readonly timeoutMs: number;
-  /** The most connections of a process. */
-  readonly connections: number;
-  /** The service refuses a put that arrives later than this many seconds after its beginning. */
-  readonly putSeconds: number;
 }
 
-export interface S3StoreOptions extends S3Options {
-  /** A file on this machine with the names of the generations, which all processes of the server read. */
-  readonly namesFile: string;
-  /**
-   * Whether this process and thread truncate and count (the coordinator). All other processes and threads only read and
-   * write tiles.
-   */
-  readonly isOwner: boolean;
+/** A store of tiles in an S3 bucket. */
+export interface S3StoreConfiguration extends S3Options, RemoteStoreConfiguration {
+  readonly type: "s3";
 }
+
+export const s3Place = ({ endpoint, region, bucket }: S3Options): BucketPlace => ({
+  // In AWS the name of a bucket is unique across all regions.
+  key: endpoint === undefined ? `aws ${bucket}` : `${new URL(endpoint).origin} ${bucket}`,
+  location: `s3:${endpoint ?? region}/${bucket}`,
+  url: `s3://${bucket}`,
+  bucket,
+});
+
+/** Returns the keys of the configuration file that have another form in the options, including secrets. */
+export const s3Document = ({
+  credentials,
+  serverSideEncryption,
+}: Pick<S3Options, "credentials" | "serverSideEncryption">) => ({
+  accessKeyId: credentials?.accessKeyId,
+  secretAccessKey: credentials?.secretAccessKey,
+  sessionToken: credentials?.sessionToken,
+  serverSideEncryption: serverSideEncryption?.algorithm,
+  kmsKeyId: serverSideEncryption?.kmsKeyId,
+});

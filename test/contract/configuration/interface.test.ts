@@ -500,19 +500,19 @@ describe("stores", () => {
   });
 
   test("a store that Nuthatch has not is kept and shown without its secrets, and refused when it is enabled", async () => {
-    const azure = (enabled: string, key: string) =>
-      `<AzureBlobStore><id>az</id><enabled>${enabled}</enabled><container>c</container><accountName>a</accountName><accountKey>${key}</accountKey></AzureBlobStore>`;
-    const refused = await put(storePath("az"), azure("true", "geheim"));
+    const swift = (enabled: string, key: string) =>
+      `<SwiftBlobStore><id>sw</id><enabled>${enabled}</enabled><container>c</container><identity>a</identity><password>${key}</password></SwiftBlobStore>`;
+    const refused = await put(storePath("sw"), swift("true", "geheim"));
     expect(refused).toMatchObject({ status: 400, type: "text/plain" });
     expect(refused.text).toContain("enabled: expected false");
-    expect((await put(storePath("az"), azure("false", "geheim"))).status).toBe(201);
-    const shown = await ask(`${storePath("az")}.xml`);
-    expect(shown.text).toContain("<accountKey>***</accountKey>");
-    expect((await put(storePath("az"), shown.text)).status).toBe(200);
-    const layer = await put("/rest/layers/in-az", wms("in-az", "<blobStoreId>az</blobStoreId>"));
+    expect((await put(storePath("sw"), swift("false", "geheim"))).status).toBe(201);
+    const shown = await ask(`${storePath("sw")}.xml`);
+    expect(shown.text).toContain("<password>***</password>");
+    expect((await put(storePath("sw"), shown.text)).status).toBe(200);
+    const layer = await put("/rest/layers/in-sw", wms("in-sw", "<blobStoreId>sw</blobStoreId>"));
     expect(layer.status).toBe(400);
     expect(layer.text).toContain("blobStoreId: expected a store that is enabled");
-    expect((await remove(storePath("az"))).status).toBe(200);
+    expect((await remove(storePath("sw"))).status).toBe(200);
   });
 
   test("a directory with foreign files is taken, and they stay", async () => {

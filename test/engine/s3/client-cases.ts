@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { thisMachine } from "../../../src/lib/this-machine.ts";
+import { RemoteError } from "../../../src/store/remote/remote-error.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
-import { S3Error } from "../../../src/store/s3/s3-error.ts";
 import type { S3Server } from "../../support/s3/server.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -70,7 +70,7 @@ export function clientCases(started: () => S3Server): void {
     Date.now = () => real() - 20_000;
     try {
       const error = await failure(late.put("k", bytes("x"), plain));
-      expect(error).toBeInstanceOf(S3Error);
+      expect(error).toBeInstanceOf(RemoteError);
     } finally {
       Date.now = real;
     }

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { thisMachine } from "../../../src/lib/this-machine.ts";
-import { nameIn } from "../../../src/store/s3/internal/generations.ts";
-import { parseGenerations } from "../../../src/store/s3/internal/names.ts";
-import { NAMES_KEY, parseLevel } from "../../../src/store/s3/internal/s3-keys.ts";
+import { nameIn } from "../../../src/store/remote/internal/generations.ts";
+import { NAMES_KEY, parseLevel } from "../../../src/store/remote/internal/keys.ts";
+import { parseGenerations } from "../../../src/store/remote/internal/names.ts";
+import { OWN_KEYS } from "../../../src/store/remote/remote-options.ts";
+import { createRemoteStore } from "../../../src/store/remote/remote-store.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
-import type { S3Options } from "../../../src/store/s3/s3-options.ts";
-import { createS3Store } from "../../../src/store/s3/s3-store.ts";
-import { OWN_KEYS } from "../../../src/store/store-options.ts";
+import type { S3Options, S3StoreConfiguration } from "../../../src/store/s3/s3-options.ts";
 
 const THREAD = new URL("../../../dist/bridge-thread.cjs", import.meta.url);
 
@@ -55,10 +55,15 @@ export async function scanBucket(options: S3Options, layer?: string): Promise<Bu
 /**
  * Deletes the objects that truncations have left, as a server does at once and again an hour later. No server may run.
  */
-export async function sweptTwice(options: S3Options): Promise<void> {
+export async function sweptTwice(options: S3Options & Pick<S3StoreConfiguration, "type">): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-sweep-"));
   const names = { namesFile: join(directory, "names.json"), isOwner: true };
-  await using store = createS3Store({ ...options, ...names }, thisMachine, THREAD);
+  await using store = createRemoteStore(
+    { ...options, ...names },
+    (pending) => new S3Client(options, thisMachine, process.env, pending),
+    thisMachine,
+    THREAD,
+  );
   store.asideIds();
   const { signal } = new AbortController();
   await store.sweepRemote(signal);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { thisMachine } from "../../../src/lib/this-machine.ts";
 import { S3Client } from "../../../src/store/s3/s3-client.ts";
-import type { S3Options } from "../../../src/store/s3/s3-options.ts";
+import type { S3Options, S3StoreConfiguration } from "../../../src/store/s3/s3-options.ts";
 import { freePorts } from "../network/free-ports.ts";
 
 const ACCOUNT = { accessKeyId: "nuthatch", secretAccessKey: "nuthatch-secret" };
@@ -48,7 +48,7 @@ export interface S3Server extends AsyncDisposable {
   /** Of the process, which leads a separate process group. */
   readonly pid: number;
   /** Returns the options of a store under a separate prefix. */
-  options(prefix: string, more?: Partial<S3Options>): S3Options;
+  options(prefix: string, more?: Partial<S3Options>): Omit<S3StoreConfiguration, "namesFile">;
   /** Kills the service. */
   kill(): Promise<void>;
   /** Starts it again at the same address, with the same objects. */
@@ -99,7 +99,9 @@ export async function startS3(service: S3Service): Promise<S3Server> {
 export const optionsFor =
   (endpoint: string): S3Server["options"] =>
   (prefix, more = {}) => ({
+    type: "s3",
     id: "main",
+    unavailable: "refuse",
     endpoint,
     region: "us-east-1",
     bucket: BUCKET,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { S3StoreConfiguration, StoreOptions } from "../../../store/store-options.ts";
+import type { S3StoreConfiguration } from "../../../store/s3/s3-options.ts";
+import type { StoreOptions } from "../../../store/store-options.ts";
 import { storeChanges, withStoreChanges } from "./store-changes.ts";
 
 const file = (id: string, path = `/tiles/${id}`): StoreOptions => ({ id, type: "file", path, layout: "gwc" });

@@ -1,7 +1,7 @@
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Configuration } from "../../../configuration/configuration.ts";
-import type { StoreOptions } from "../../../store/store-options.ts";
+import { isRemote, type StoreOptions } from "../../../store/store-options.ts";
 
 /**
  * The stores in force, in the form that the lead sends. Of a store of the file only the id is sent: each node has its
@@ -31,4 +31,4 @@ export function withStoreChanges(
 
 /** The copy of the generation names is in the data directory of each node. */
 const inDirectory = (store: StoreOptions, dataDir: string): StoreOptions =>
-  store.type === "s3" ? { ...store, namesFile: join(dataDir, "stores", basename(store.namesFile)) } : store;
+  isRemote(store) ? { ...store, namesFile: join(dataDir, "stores", basename(store.namesFile)) } : store;

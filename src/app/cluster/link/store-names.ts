@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Configuration } from "../../../configuration/configuration.ts";
 import { codeOf } from "../../../lib/error-code.ts";
-import type { StoreOptions } from "../../../store/store-options.ts";
+import { isRemote, type StoreOptions } from "../../../store/store-options.ts";
 
 /** The local copies of generation names. The coordinator replaces them with each truncation of a store in S3. */
 export class StoreNames {
@@ -13,7 +13,7 @@ export class StoreNames {
   }
 
   configure(stores: readonly StoreOptions[]): void {
-    this.#files = stores.flatMap((store) => (store.type === "s3" ? [{ id: store.id, file: store.namesFile }] : []));
+    this.#files = stores.flatMap((store) => (isRemote(store) ? [{ id: store.id, file: store.namesFile }] : []));
   }
 
   all(): readonly { readonly id: string; readonly text: string }[] {

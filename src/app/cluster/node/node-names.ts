@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { StoreOptions } from "../../../store/store-options.ts";
+import { isRemote, type StoreOptions } from "../../../store/store-options.ts";
 
 /** The local copies of generation names, replaced when the lead sends new ones. The node beside the lead gets none. */
 export class NodeNames {
@@ -11,7 +11,7 @@ export class NodeNames {
   replace(stores: readonly StoreOptions[], id: string, text: string): boolean {
     const store = stores.find((one) => one.id === id);
     if (store === undefined) this.#early.set(id, text);
-    if (store?.type !== "s3") return false;
+    if (store === undefined || !isRemote(store)) return false;
     const { namesFile } = store;
     const before = readOrEmpty(namesFile);
     if (before === text) return false;

@@ -1,9 +1,19 @@
-import { s3Configuration } from "../../../store/store-configuration.ts";
+import { s3Document } from "../../../store/s3/s3-options.ts";
 import type { FileLayout, StoreOptions } from "../../../store/store-options.ts";
-import { type MapNode, scalarText } from "../../gwc/document-node.ts";
-import { derived, type Elements, type Form, type Keys, kept, keptAll, keysOf, nodeOf } from "../../gwc/element.ts";
+import { type MapNode, scalarText, textOf } from "../../gwc/document-node.ts";
+import {
+  derived,
+  type Element,
+  type Elements,
+  type Form,
+  type Keys,
+  kept,
+  keptAll,
+  keysOf,
+  nodeOf,
+} from "../../gwc/element.ts";
 import { filled, numberText, text } from "../../gwc/forms.ts";
-import { CompactStoreSchema, FileStoreSchema, S3StoreSchema } from "../stores-schema.ts";
+import { AzureStoreSchema, CompactStoreSchema, FileStoreSchema, S3StoreSchema } from "../stores-schema.ts";
 
 /** The block size that GeoWebCache's file stores have. Nuthatch reads the block size from the file system instead. */
 const BLOCK_BYTES = 4096;
@@ -72,15 +82,59 @@ const S3 = {
   endpoint: ofS3("endpoint", address),
 } satisfies Elements<Keys<typeof S3StoreSchema>>;
 
+/** The parts of a proxy's address, which are elements of their own. */
+function proxyPart<T extends { readonly proxy?: string | undefined }>(write: (proxy: URL) => string): Element<T> {
+  return derived("text", ({ proxy }) =>
+    proxy === undefined || !URL.canParse(proxy) ? undefined : write(new URL(proxy)) || undefined,
+  );
+}
+
+/** Returns the address of a proxy of a document. Undefined if it has none. */
+function proxyIn(document: MapNode): string | undefined {
+  const [host, port] = [textOf(document, "proxyHost"), textOf(document, "proxyPort")];
+  if (!host) return undefined;
+  const [user, password] = [textOf(document, "proxyUsername"), textOf(document, "proxyPassword")];
+  const account = user ? `${encodeURIComponent(user)}:${encodeURIComponent(password ?? "")}@` : "";
+  return `http://${account}${host}${port ? `:${port}` : ""}`;
+}
+
+const ofAzure = keysOf(AzureStoreSchema);
+type AzureKeys = Keys<typeof AzureStoreSchema>;
+const AZURE = {
+  "@default": DEFAULT,
+  id: ofAzure("id", text, { missing: "" }),
+  enabled: ENABLED,
+  container: ofAzure("container", text, { missing: "" }),
+  prefix: ofAzure("prefix", text, { missing: "", unwritten: "" }),
+  accountName: ofAzure("accountName", text, { missing: "" }),
+  accountKey: ofAzure("accountKey", text, { missing: "" }),
+  maxConnections: { ...ofAzure("connections", numberText), write: () => undefined },
+  useHTTPS: {
+    ...derived("flag", ({ endpoint }: AzureKeys) => endpoint?.startsWith("http:") !== true, {
+      shown: false,
+      differs: "without the element, or a serviceURL, requests use https",
+    }),
+    read(part, node, document) {
+      const account = textOf(document, "accountName");
+      if (node === false && !textOf(document, "serviceURL") && account)
+        part["endpoint"] = `http://${account}.blob.core.windows.net`;
+    },
+  },
+  proxyHost: {
+    ...proxyPart<AzureKeys>(({ hostname }) => hostname),
+    read(part, _, document) {
+      const proxy = proxyIn(document);
+      if (proxy !== undefined) part["proxy"] = proxy;
+    },
+  },
+  proxyPort: proxyPart<AzureKeys>(({ port }) => port),
+  proxyUsername: proxyPart<AzureKeys>(({ username }) => decodeURIComponent(username)),
+  proxyPassword: proxyPart<AzureKeys>(({ password }) => decodeURIComponent(password)),
+  serviceURL: ofAzure("endpoint", address),
+} satisfies Elements<AzureKeys>;
+
 /** The elements of a store that only GeoWebCache has: it is kept and shown. */
 const KEPT = { "@default": DEFAULT, id: kept("text"), enabled: kept("flag", { shown: false }) } as const;
-
-const AZURE = {
-  ...KEPT,
-  ...keptAll("text", "container", "prefix", "accountName", "accountKey", "maxConnections"),
-  useHTTPS: kept("flag", { shown: false }),
-  ...keptAll("text", "proxyHost", "proxyPort", "proxyUsername", "proxyPassword", "serviceURL"),
-} satisfies Elements<unknown>;
 
 const SWIFT = {
   ...KEPT,
@@ -119,7 +173,7 @@ const MBTILES = {
 } satisfies Elements<unknown>;
 
 /** The elements of the stores that Nuthatch has, by type. */
-export const STORE_ELEMENTS = { file: FILE, compact: COMPACT, s3: S3 } as const;
+export const STORE_ELEMENTS = { file: FILE, compact: COMPACT, s3: S3, azure: AZURE } as const;
 
 /** The root elements of stores that GeoWebCache lacks. */
 export const BEYOND_GEOWEBCACHE: ReadonlySet<string> = new Set(["CompactBlobStore"]);
@@ -129,6 +183,7 @@ export const STORE_TYPES: ReadonlyMap<string, StoreOptions["type"]> = new Map([
   ["FileBlobStore", "file"],
   ["CompactBlobStore", "compact"],
   ["S3BlobStore", "s3"],
+  ["AzureBlobStore", "azure"],
 ]);
 
 /** Returns the elements of a store. */
@@ -138,8 +193,14 @@ export function storeNode(store: StoreOptions): MapNode {
       return nodeOf(FILE, store);
     case "compact":
       return nodeOf(COMPACT, store);
-    case "s3":
-      return nodeOf(S3, s3Configuration(store));
+    case "s3": {
+      const { diskTier: _, ...plain } = store;
+      return nodeOf(S3, { ...plain, ...s3Document(store) });
+    }
+    case "azure": {
+      const { diskTier: _, ...plain } = store;
+      return nodeOf(AZURE, plain);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { isLoopback } from "../../../lib/http/loopback.ts";
-import { isShareable, type StoreOptions } from "../../../store/store-options.ts";
+import { isRemote, isShareable, type StoreOptions } from "../../../store/store-options.ts";
 import type { ClusterOptions } from "../../cluster-options.ts";
 import type { Problems } from "../read/problems.ts";
 import type { Document } from "../read/read-document.ts";
@@ -58,5 +58,5 @@ export function clusterStores(
   const { putSeconds, leadLeaseSeconds } = cluster ?? { leadLeaseSeconds: 0 };
   if (putSeconds !== undefined && putSeconds > leadLeaseSeconds)
     problems.expected(["cluster", "putSeconds"], `at most leadLeaseSeconds (${leadLeaseSeconds})`, putSeconds);
-  return stores.map((store) => (store.type === "s3" && putSeconds !== undefined ? { ...store, putSeconds } : store));
+  return stores.map((store) => (isRemote(store) && putSeconds !== undefined ? { ...store, putSeconds } : store));
 }

@@ -1,6 +1,8 @@
 import { join, sep } from "node:path";
 import { defined } from "../../../lib/defined.ts";
-import { DEFAULT_STORE, directoryOf, OWN_KEYS, type StoreOptions } from "../../../store/store-options.ts";
+import { OWN_KEYS } from "../../../store/remote/remote-options.ts";
+import { placeOf } from "../../../store/remote-kinds.ts";
+import { DEFAULT_STORE, directoryOf, isRemote, type StoreOptions } from "../../../store/store-options.ts";
 import type { LayerDocument } from "../../fields/layer-schema.ts";
 import type { StoreDocument } from "../../fields/stores-schema.ts";
 import type { Problems } from "../read/problems.ts";
@@ -39,7 +41,8 @@ export function buildStores(
       problems.add(["stores", i, "id"], `two stores are called ${JSON.stringify(store.id)}`);
     checkDirectory(store, i, stores, context);
     if (document.type === "s3") checkKeys(document, i, problems);
-    if (store.type === "s3" && store.diskTier !== undefined && context.isShared)
+    if ("ca" in document) checkAuthorities(document, i, problems);
+    if (isRemote(store) && store.diskTier !== undefined && context.isShared)
       problems.add(
         ["stores", i, "diskTier"],
         "a disk tier cannot be used with store.shared: true, as it does not see what other programs store",
@@ -53,17 +56,12 @@ export function buildStores(
 
 function buildStore(document: StoreDocument, i: number, { dataDir, problems }: StoresContext): StoreOptions {
   const at = ["stores", i];
-  if (document.type !== "s3") return { ...document, path: problems.fileAt([...at, "path"], document.path) };
-  const { accessKeyId, secretAccessKey, sessionToken, ca, kmsKeyId, serverSideEncryption, ...rest } = document;
-  const { timeoutSeconds, diskTier, ...options } = rest;
+  if ("path" in document) return { ...document, path: problems.fileAt([...at, "path"], document.path) };
+  const { ca, timeoutSeconds, diskTier, ...own } = document;
   const caFile = buildTls(defined({ ca }), at, problems)?.ca;
-  return {
-    ...options,
+  const common = {
     timeoutMs: timeoutSeconds * 1000,
     namesFile: join(dataDir, "stores", `${document.id}.generations.json`),
-    ...(accessKeyId === undefined || secretAccessKey === undefined
-      ? {}
-      : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
     ...(diskTier === undefined
       ? {}
       : {
@@ -73,6 +71,22 @@ function buildStore(document: StoreDocument, i: number, { dataDir, problems }: S
           },
         }),
     ...(caFile === undefined ? {} : { caFile }),
+  };
+  switch (own.type) {
+    case "s3":
+      return { ...s3Options(own), ...common };
+    case "azure":
+      return { ...own, ...common };
+  }
+}
+
+function s3Options(document: Omit<Extract<StoreDocument, { type: "s3" }>, "ca" | "timeoutSeconds" | "diskTier">) {
+  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption, ...options } = document;
+  return {
+    ...options,
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : { credentials: { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } }),
     ...(serverSideEncryption === undefined
       ? {}
       : { serverSideEncryption: { algorithm: serverSideEncryption, ...(kmsKeyId === undefined ? {} : { kmsKeyId }) } }),
@@ -80,24 +94,31 @@ function buildStore(document: StoreDocument, i: number, { dataDir, problems }: S
 }
 
 function checkKeys(document: Extract<StoreDocument, { type: "s3" }>, i: number, problems: Problems): void {
-  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption, ca, endpoint } = document;
+  const { accessKeyId, secretAccessKey, sessionToken, kmsKeyId, serverSideEncryption } = document;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
     const missing = accessKeyId === undefined ? "accessKeyId" : "secretAccessKey";
     problems.add(["stores", i], `${missing} is missing: expected both keys of the account, or none`);
   }
   if (sessionToken !== undefined && accessKeyId === undefined)
     problems.add(["stores", i, "sessionToken"], "expected accessKeyId and secretAccessKey beside it");
-  if (ca !== undefined && endpoint?.startsWith("http:") === true)
-    problems.add(["stores", i, "ca"], `expected an endpoint with https:// beside it, got ${JSON.stringify(endpoint)}`);
   if (kmsKeyId !== undefined && serverSideEncryption !== "aws:kms")
     problems.add(["stores", i, "kmsKeyId"], "expected serverSideEncryption: aws:kms beside it");
+}
+
+function checkAuthorities(
+  { ca, endpoint }: { readonly ca?: string; readonly endpoint?: string },
+  i: number,
+  problems: Problems,
+): void {
+  if (ca !== undefined && endpoint?.startsWith("http:") === true)
+    problems.add(["stores", i, "ca"], `expected an endpoint with https:// beside it, got ${JSON.stringify(endpoint)}`);
 }
 
 function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOptions[], context: StoresContext): void {
   const { dataDir, problems, holdsOthers = false } = context;
   const path = occupiedBy(store);
   if (path === undefined) return;
-  const key = ["stores", i, ...(store.type === "s3" ? ["diskTier"] : []), "path"];
+  const key = ["stores", i, ...(isRemote(store) ? ["diskTier"] : []), "path"];
   if (holds(path, dataDir))
     problems.add(key, `${path} holds the data directory ${dataDir}: a store needs a directory of its own`);
   for (const other of others) {
@@ -114,28 +135,22 @@ function checkDirectory(store: StoreOptions, i: number, others: readonly StoreOp
 
 /** Returns the directory on this machine that a store, or its disk tier, uses alone. Undefined if it uses none. */
 const occupiedBy = (store: StoreOptions): string | undefined =>
-  store.type === "s3" ? store.diskTier?.path : directoryOf(store);
+  isRemote(store) ? store.diskTier?.path : directoryOf(store);
 
 /** Reports a store in a bucket if another store would list, count and truncate its keys. */
 function checkPrefix(store: StoreOptions, i: number, others: readonly StoreOptions[], problems: Problems): void {
-  if (store.type !== "s3") return;
+  if (!isRemote(store)) return;
   for (const other of others) {
-    if (other.type !== "s3" || bucketOf(other) !== bucketOf(store)) continue;
+    if (!isRemote(other) || placeOf(other).key !== placeOf(store).key) continue;
     if (!holdsKeys(store.prefix, other.prefix) && !holdsKeys(other.prefix, store.prefix)) continue;
     const [own, taken] = [JSON.stringify(store.prefix), JSON.stringify(other.prefix)];
     const [what, more] =
       own === taken ? ["is", ""] : [holdsKeys(store.prefix, other.prefix) ? "holds" : "is inside", ` (${taken})`];
     problems.add(
       ["stores", i, "prefix"],
-      `${own} ${what} the prefix of the store ${JSON.stringify(other.id)}${more} in the bucket ${store.bucket}: stores cannot share keys`,
+      `${own} ${what} the prefix of the store ${JSON.stringify(other.id)}${more} in the bucket ${placeOf(store).bucket}: stores cannot share keys`,
     );
   }
-}
-
-/** Identifies the bucket of a store. Two addresses of one service count as two services. */
-function bucketOf({ endpoint, bucket }: Extract<StoreOptions, { type: "s3" }>): string {
-  // In AWS the name of a bucket is unique across all regions.
-  return endpoint === undefined ? `aws ${bucket}` : `${new URL(endpoint).origin} ${bucket}`;
 }
 
 const holdsKeys = (prefix: string, inside: string): boolean =>
@@ -147,7 +162,7 @@ const holds = (directory: string, inside: string): boolean =>
 
 /**
  * Reports layers that name an unknown store. A store with a problem does not count as unknown. Also reports a layer
- * whose tiles would have keys that a store in S3 reserves.
+ * whose tiles would have keys that a remote store reserves.
  */
 export function checkLayerStores(
   documents: readonly (LayerDocument | undefined)[],
@@ -159,7 +174,7 @@ export function checkLayerStores(
     const store = layer?.store;
     if (problems.hasSkipped(["stores"])) continue;
     const used = stores.find(({ id }) => id === store) ?? stores[0];
-    if (layer?.name === OWN_KEYS && used?.type === "s3")
+    if (layer?.name === OWN_KEYS && used !== undefined && isRemote(used))
       problems.add(
         ["layers", i, "name"],
         `expected another name than ${OWN_KEYS}: the store ${JSON.stringify(used.id)} has keys of its own there`,

@@ -1,7 +1,8 @@
 import { stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { pause } from "../../../lib/time/sleep.ts";
-import { directoryOf } from "../../../store/store-options.ts";
+import { placeOf as bucketPlaceOf } from "../../../store/remote-kinds.ts";
+import { directoryOf, isRemote } from "../../../store/store-options.ts";
 import type { RouteOptions } from "../../resource.ts";
 import type { Documents } from "../documents/documents.ts";
 
@@ -32,7 +33,7 @@ export class ServerPlaces {
     const remoteState = state.type === "postgres" ? `postgres://${state.target.name}` : undefined;
     const tiles = stores.flatMap((one) => directoryOf(one) ?? []);
     const remote = stores.flatMap((one) =>
-      one.type === "s3" ? [unknown("tiles", `s3://${one.bucket}/${one.prefix}`)] : [],
+      isRemote(one) ? [unknown("tiles", `${bucketPlaceOf(one).url}/${one.prefix}`)] : [],
     );
     this.#looking ??= Promise.all([
       remoteState === undefined ? statePlace(stateFile) : unknown("state", remoteState),

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
 import type { Machine } from "../../../lib/machine.ts";
-import { type Lent, Renewed } from "../../internal/renewed.ts";
-import { S3Error, s3Failure } from "../s3-error.ts";
+import { RemoteError, remoteFailure } from "../../remote/remote-error.ts";
+import { type Lent, Renewed } from "../../remote/renewed.ts";
 import type { S3Credentials } from "../s3-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -88,7 +88,7 @@ async function profileKeys(
 const sectionOf = ({ profile }: AccountOptions, environment: Environment): string =>
   profile ?? (environment["AWS_PROFILE"] || "default");
 
-function noKeys(options: AccountOptions, environment: Environment, why: string): S3Error {
+function noKeys(options: AccountOptions, environment: Environment, why: string): RemoteError {
   const section = sectionOf(options, environment);
   const places = filesOf(environment, section)
     .map(({ path }) => path)
@@ -100,12 +100,8 @@ function noKeys(options: AccountOptions, environment: Environment, why: string):
           `, nor the role of a web identity, of a container or of this machine${why}`,
         ]
       : ["", ""];
-  return new S3Error(
-    0,
-    "NoCredentials",
-    undefined,
-    `there are no keys of an account: neither accessKeyId and secretAccessKey of the store (awsAccessKey and awsSecretKey in a geowebcache.xml), ${variables}nor the profile ${JSON.stringify(section)} in ${places}${roles}`,
-  );
+  const message = `there are no keys of an account: neither accessKeyId and secretAccessKey of the store (awsAccessKey and awsSecretKey in a geowebcache.xml), ${variables}nor the profile ${JSON.stringify(section)} in ${places}${roles}`;
+  return new RemoteError(0, "NoCredentials", { message, concern: "settings" });
 }
 
 const withToken = (accessKeyId: string, secretAccessKey: string, token: string | undefined): S3Credentials => ({
@@ -134,7 +130,7 @@ async function readText(disk: Disk, path: string): Promise<string> {
     return await disk.readFile(path, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT") return "";
-    throw s3Failure(0, codeOf(error), error);
+    throw remoteFailure(0, codeOf(error), error);
   }
 }
 

@@ -4,15 +4,15 @@ import { isLoopback } from "../../../lib/http/loopback.ts";
 import type { Machine } from "../../../lib/machine.ts";
 import { firstAt, parseXml } from "../../../lib/text/xml-element.ts";
 import { LATE, unlessLate } from "../../../lib/time/late.ts";
-import type { Lent } from "../../internal/renewed.ts";
-import { S3Error } from "../s3-error.ts";
+import { RemoteError } from "../../remote/remote-error.ts";
+import type { Lent } from "../../remote/renewed.ts";
+import { NO_ANSWER, Transport } from "../../remote/transport.ts";
 import type { S3Credentials } from "../s3-options.ts";
-import { NO_ANSWER, Transport } from "./transport.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type RoleMachine = Pick<Machine, "clock" | "disk">;
 
-/** Obtains the keys of a role. Undefined if this machine has no such role. @throws S3Error */
+/** Obtains the keys of a role. Undefined if this machine has no such role. @throws RemoteError */
 type RoleSource = (machine: RoleMachine, environment: Environment) => Promise<Lent<S3Credentials> | undefined>;
 
 /** The time limit of a request to another machine, and of a request to a service on the machine's own link. */
@@ -46,11 +46,17 @@ interface Answer {
   readonly text: string;
 }
 
-const unavailable = (from: string, why: string, cause?: unknown): S3Error =>
-  new S3Error(0, "RoleUnavailable", cause, `the keys of the role cannot be obtained from ${from}: ${why}`);
+const unavailable = (from: string, why: string, cause?: unknown): RemoteError =>
+  new RemoteError(0, "RoleUnavailable", {
+    cause,
+    message: `the keys of the role cannot be obtained from ${from}: ${why}`,
+  });
 /** The operator must correct the role. @param code without any part of a token or key */
-const refused = (from: string, status: number, code: string): S3Error =>
-  new S3Error(status, "RoleRefused", undefined, `the keys of the role are refused by ${from}: ${code}`);
+const refused = (from: string, status: number, code: string): RemoteError =>
+  new RemoteError(status, "RoleRefused", {
+    message: `the keys of the role are refused by ${from}: ${code}`,
+    concern: "settings",
+  });
 
 async function ask({ clock, disk }: RoleMachine, question: Question): Promise<Answer> {
   const { from, url, method, headers = {}, body, isOnLink } = question;
@@ -70,8 +76,8 @@ async function ask({ clock, disk }: RoleMachine, question: Question): Promise<An
     if (answer.body.byteLength > LONGEST) throw unavailable(from, "the answer is too long");
     return { status: answer.status, text: Buffer.from(answer.body).toString("utf8") };
   } catch (error) {
-    if (error instanceof S3Error && error.code === "RoleUnavailable") throw error;
-    throw unavailable(from, error instanceof S3Error ? error.code : codeOf(error), error);
+    if (error instanceof RemoteError && error.code === "RoleUnavailable") throw error;
+    throw unavailable(from, error instanceof RemoteError ? error.code : codeOf(error), error);
   } finally {
     over.abort();
     await transport[Symbol.asyncDispose]();
@@ -89,7 +95,7 @@ async function askLink(machine: RoleMachine, question: Omit<Question, "isOnLink"
   }
 }
 
-/** Returns a text that a header may have. @throws S3Error */
+/** Returns a text that a header may have. @throws RemoteError */
 function headerText(from: string, text: string): string {
   const plain = text.trim();
   if (plain === "" || plain.length > LONGEST || !/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(plain))
@@ -137,7 +143,7 @@ async function tokenIn(machine: RoleMachine, from: string, file: string): Promis
   try {
     return headerText(from, await machine.disk.readFile(file, "utf8"));
   } catch (error) {
-    if (error instanceof S3Error) throw error;
+    if (error instanceof RemoteError) throw error;
     throw unavailable(from, `its token cannot be read: ${codeOf(error)}`, error);
   }
 }

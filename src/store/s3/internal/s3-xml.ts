@@ -1,21 +1,6 @@
 import { escapeXml } from "../../../lib/text/escape.ts";
 import { childrenNamed, firstAt, parseXml, type XmlElement } from "../../../lib/text/xml-element.ts";
-
-/** An object in a listing. */
-export interface ListedObject {
-  readonly key: string;
-  readonly bytes: number;
-  readonly modifiedMs: number;
-}
-
-/** One page of ListObjectsV2. */
-export interface S3Page {
-  readonly objects: readonly ListedObject[];
-  /** The common prefixes of keys, including the delimiter. */
-  readonly prefixes: readonly string[];
-  /** The token of the next page. Undefined on the last page. */
-  readonly next: string | undefined;
-}
+import type { ListPage } from "../../remote/bucket.ts";
 
 /**
  * Returns the root of a text. Undefined if the root has a different name.
@@ -33,7 +18,7 @@ const childText = (element: XmlElement | undefined, name: string): string => fir
  * Parses a page of a listing that was requested with `encoding-type=url`.
  * @throws Error when the page is not well-formed
  */
-export function parsePage(text: string): S3Page {
+export function parsePage(text: string): ListPage {
   const root = rootOf(text, "ListBucketResult");
   // Some servers do not support the encoding.
   const isEncoded = childText(root, "EncodingType") === "url";

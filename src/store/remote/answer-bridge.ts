@@ -1,15 +1,20 @@
-import { workerData } from "node:worker_threads";
 import { errorMessage } from "../../lib/error-code.ts";
+import type { Machine } from "../../lib/machine.ts";
 import { answerCalls, type CalledThread } from "../../lib/process/blocking-calls.ts";
-import { thisMachine } from "../../lib/this-machine.ts";
 import { StoreError } from "../tile-store.ts";
+import type { OpenBucket } from "./bucket.ts";
 import { OwnedBucket } from "./internal/owned-bucket.ts";
 import type { BridgeAnswer, BridgeCall } from "./internal/sync-bridge.ts";
-import type { S3StoreOptions } from "./s3-options.ts";
+import type { RemoteStoreParts } from "./remote-options.ts";
 
-/** Runs the thread that works for an S3 store while the coordinator waits (`internal/sync-bridge.ts`). */
-function serve(thread: CalledThread<S3StoreOptions>): void {
-  const bucket = new OwnedBucket(thread.options, thisMachine);
+/** Answers the calls of a remote store (`internal/sync-bridge.ts`) in its thread. */
+export function answerBridge(
+  thread: CalledThread<unknown>,
+  parts: RemoteStoreParts,
+  open: OpenBucket,
+  machine: Machine,
+): void {
+  const bucket = new OwnedBucket(parts, open, machine);
   let last: Promise<unknown> = Promise.resolve();
   const answer = async ({ method, args }: BridgeCall): Promise<BridgeAnswer<unknown>> => {
     try {
@@ -29,5 +34,3 @@ function serve(thread: CalledThread<S3StoreOptions>): void {
     return answered;
   });
 }
-
-serve(workerData);

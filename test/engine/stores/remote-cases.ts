@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { TileAddress } from "../../../src/layer/tile-set.ts";
 import { thisMachine } from "../../../src/lib/this-machine.ts";
-import { S3Client } from "../../../src/store/s3/s3-client.ts";
-import type { S3StoreOptions } from "../../../src/store/s3/s3-options.ts";
-import { createS3Store } from "../../../src/store/s3/s3-store.ts";
+import type { Bucket } from "../../../src/store/remote/bucket.ts";
+import { createRemoteStore, type RemoteStore } from "../../../src/store/remote/remote-store.ts";
+import { bucketOf, loadRemoteCode, type RemoteOptions } from "../../../src/store/remote-kinds.ts";
 import { storeConformance } from "../../../src/store/store.conformance.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { S3Server } from "../../support/s3/server.ts";
 import { unconditionally } from "../../support/stores/memory-store.ts";
 
 const THREAD = new URL("../../../dist/bridge-thread.cjs", import.meta.url);
@@ -18,7 +17,22 @@ const at = (x: number, y: number, z: number): TileAddress => ({ tileSet, x, y, z
 const of = (size: number): Uint8Array => new Uint8Array(size).fill(size);
 const everything = { kind: "layer", layer: "ws:a" } as const;
 
-export function storeCases(started: () => S3Server): void {
+/** A service with one bucket, for the cases of every kind of remote store. */
+export interface RemoteService {
+  /** Returns the options of a store under a separate prefix, with the file of its names. */
+  options(prefix: string, namesFile: string): RemoteOptions;
+  /** Returns the options with an address where no service listens. */
+  away(options: RemoteOptions): RemoteOptions;
+  /** Returns the options with a bucket that does not exist. */
+  nowhere(options: RemoteOptions): RemoteOptions;
+  /** The code of the service for such a bucket. */
+  readonly unknownBucket: string;
+}
+
+type OwnedOptions = RemoteOptions & { readonly isOwner: boolean };
+
+/** The cases that the store of every service passes, beside the conformance suite. */
+export function remoteCases(started: () => RemoteService): void {
   const directory = mkdtempSync(join(tmpdir(), "nuthatch-s3-names-"));
   const opened: Store[] = [];
   let made = 0;
@@ -29,21 +43,28 @@ export function storeCases(started: () => S3Server): void {
     rmSync(directory, { recursive: true });
   });
 
-  const optionsOf = (name: string, more: Partial<S3StoreOptions> = {}): S3StoreOptions => ({
-    ...started().options(name),
-    namesFile: join(directory, `${name}.json`),
-    isOwner: true,
-    ...more,
+  let code: Awaited<ReturnType<typeof loadRemoteCode>> = {};
+  beforeAll(async () => {
+    code = await loadRemoteCode([started().options("any", "any")]);
   });
-  const open = (options: S3StoreOptions): Store => {
-    const store = createS3Store(options, thisMachine, THREAD);
+  const optionsOf = (name: string): OwnedOptions => ({
+    ...started().options(name, join(directory, `${name}.json`)),
+    isOwner: true,
+  });
+  const bucketFor = (options: RemoteOptions): Bucket => bucketOf(options, thisMachine, code)("wait");
+  const create = (options: OwnedOptions): RemoteStore => {
+    const store = createRemoteStore(options, bucketOf(options, thisMachine, code), thisMachine, THREAD);
     opened.push(store);
+    return store;
+  };
+  const open = (options: OwnedOptions): Store => {
+    const store = create(options);
     // The coordinator reads the names at its start.
     if (options.isOwner) store.asideIds();
     return store;
   };
-  const keysOf = async (options: S3StoreOptions): Promise<string[]> => {
-    await using client = new S3Client(options, thisMachine);
+  const keysOf = async (options: RemoteOptions): Promise<string[]> => {
+    await using client = bucketFor(options);
     const keys: string[] = [];
     for await (const page of client.list({ prefix: "" })) keys.push(...page.objects.map(({ key }) => key));
     return keys.filter((key) => !key.startsWith("_nuthatch/")).sort();
@@ -53,7 +74,7 @@ export function storeCases(started: () => S3Server): void {
 
   test("keys are GeoWebCache's until a truncation, and a bucket of GeoWebCache is taken over", async () => {
     const options = optionsOf("gwc");
-    await using client = new S3Client(options, thisMachine);
+    await using client = bucketFor(options);
     const key = "ws:a/EPSG:4326/png8/default/3/5/2.png";
     await client.put(key, of(9), { contentType: "image/png" });
     const store = open(options);
@@ -111,7 +132,7 @@ export function storeCases(started: () => S3Server): void {
       "ws:b/EPSG:4326/png8/default/3/1/1.png",
     ].sort();
     expect(await keysOf(options)).toEqual(readable);
-    await using client = new S3Client(options, thisMachine);
+    await using client = bucketFor(options);
     await client.put(old, of(1), { contentType: "image/png" });
     expect(await store.get(at(0, 1, 6))).toBeUndefined();
     const real = Date.now;
@@ -183,18 +204,16 @@ export function storeCases(started: () => S3Server): void {
   });
 
   test("a bucket that is away is no empty store, and the store's id is named", async () => {
-    const store = createS3Store(optionsOf("away", { endpoint: "http://127.0.0.1:1" }), thisMachine, THREAD);
-    opened.push(store);
+    const store = create({ ...started().away(optionsOf("away")), isOwner: true });
     expect(() => store.pyramids("ws:a", [])).toThrow(/store main: .*ECONNREFUSED/);
     const beganMs = performance.now();
     expect(() => store.asideIds()).toThrow("store main");
     expect(performance.now() - beganMs, "the second call fails at once").toBeLessThan(5_000);
     await expect(store.check("ws:a")).rejects.toMatchObject({ name: "StoreError", code: "unavailable" });
     expect(await store.trouble()).toMatchObject({ isConfiguration: false });
-    const nowhere = createS3Store(optionsOf("nowhere", { bucket: "nowhere" }), thisMachine, THREAD);
-    opened.push(nowhere);
+    const nowhere = create({ ...started().nowhere(optionsOf("nowhere")), isOwner: true });
     expect(await nowhere.trouble()).toEqual({
-      message: expect.stringContaining("store main: the bucket cannot be listed: NoSuchBucket"),
+      message: expect.stringContaining(`store main: the bucket cannot be listed: ${started().unknownBucket}`),
       isConfiguration: true,
     });
   });

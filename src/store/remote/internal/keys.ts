@@ -10,11 +10,12 @@ import {
 } from "../../../grid/grid-set.ts";
 import { extensionOf } from "../../../layer/format.ts";
 import { asParametersId, type LayerName, type ParametersId, type TileAddress } from "../../../layer/tile-set.ts";
-import { OWN_KEYS } from "../../store-options.ts";
+import { OWN_KEYS } from "../remote-options.ts";
 
 /**
- * Keys of GeoWebCache's S3 store: `<layer>/<grid set>/<format>/<parameters id|default>/<z>/<x>/<y>.<extension>`, y from
- * the bottom. After a truncation the unique name of the generation follows the parameters id, after a tilde.
+ * Keys of GeoWebCache's stores in S3 and Azure:
+ * `<layer>/<grid set>/<format>/<parameters id|default>/<z>/<x>/<y>.<extension>`, y from the bottom. After a truncation
+ * the unique name of the generation follows the parameters id, after a tilde.
  */
 const DEFAULT_PARAMETERS = "default";
 const NAME_START = "~";

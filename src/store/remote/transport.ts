@@ -1,12 +1,18 @@
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
-import type { SignedRequest } from "../../../lib/aws/aws-signature.ts";
-import { codeOf } from "../../../lib/error-code.ts";
-import type { Disk } from "../../../lib/file/disk.ts";
-import { createDispatcher } from "../../../lib/http/http-dispatcher.ts";
-import { S3Error, s3Failure } from "../s3-error.ts";
+import { codeOf } from "../../lib/error-code.ts";
+import type { Disk } from "../../lib/file/disk.ts";
+import { createDispatcher } from "../../lib/http/http-dispatcher.ts";
+import { RemoteError, remoteFailure } from "./remote-error.ts";
 
-export interface S3Response {
+/** A request as it is sent. */
+export interface SignedRequest {
+  /** Encoded, with the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RemoteResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -19,8 +25,8 @@ export interface TransportOptions {
   readonly connections: number;
   readonly caFile?: string;
   readonly connectTimeoutMs: number;
-  /** `none` for a server on the machine's own link. Absent: the proxies that the environment names. */
-  readonly proxy?: "none";
+  /** `none` for a server on the machine's own link, or the address of a proxy. Absent: the proxies of the environment. */
+  readonly proxy?: string;
 }
 
 /** The error code of a request without an answer. */
@@ -44,13 +50,13 @@ export class Transport implements AsyncDisposable {
     });
   }
 
-  /** @throws S3Error with status 0 if the whole answer did not arrive before the signal fires */
+  /** @throws RemoteError with status 0 if the whole answer did not arrive before the signal fires */
   async send(
     method: Dispatcher.HttpMethod,
     { path, headers }: SignedRequest,
     body: Uint8Array | undefined,
     signal: AbortSignal,
-  ): Promise<S3Response> {
+  ): Promise<RemoteResponse> {
     try {
       const {
         statusCode,
@@ -66,8 +72,8 @@ export class Transport implements AsyncDisposable {
       });
       return { status: statusCode, headers: flat(answered), body: await wholeBody(stream) };
     } catch (error) {
-      if (error instanceof S3Error) throw error;
-      throw s3Failure(0, signal.aborted ? NO_ANSWER : codeOf(error) || "the connection failed", error);
+      if (error instanceof RemoteError) throw error;
+      throw remoteFailure(0, signal.aborted ? NO_ANSWER : codeOf(error) || "the connection failed", error);
     }
   }
 
@@ -90,7 +96,7 @@ async function wholeBody(stream: AsyncIterable<Uint8Array> & { destroy(): unknow
     length += part.byteLength;
     if (length > LONGEST_BODY) {
       stream.destroy();
-      throw new S3Error(0, "the answer is too long");
+      throw new RemoteError(0, "the answer is too long");
     }
     parts.push(part);
   }

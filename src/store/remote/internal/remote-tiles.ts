@@ -3,26 +3,21 @@ import { formatOf } from "../../../layer/format.ts";
 import type { LayerName, TileAddress } from "../../../layer/tile-set.ts";
 import { decodeParametersFile, encodeParametersFile } from "../../file/parameters-file.ts";
 import type { ConfirmTerms, PutOutcome, PutTerms, StoredTile, TileStore } from "../../tile-store.ts";
-import type { PutCondition, S3Client, S3Head } from "../s3-client.ts";
-import { s3StoreError } from "../s3-error.ts";
+import type { Bucket, ObjectHead, PutCondition } from "../bucket.ts";
+import { remoteStoreError } from "../remote-error.ts";
+import { WRITTEN } from "../service-bucket.ts";
+import { CHECK_KEY, keyLevel, parametersKey, tileKey } from "./keys.ts";
 import type { Names } from "./names.ts";
-import { CHECK_KEY, keyLevel, parametersKey, tileKey } from "./s3-keys.ts";
 
-/** The metadata with the exact time of a write, ms since 1970. The service's time has whole seconds. */
-const WRITTEN = "nuthatch-written";
-/** The metadata with the MD5 of the bytes, for a service that encrypts and therefore has a different ETag. */
-const DIGEST = "nuthatch-md5";
 /** The most attempts of a put while another writer changes the same tile. */
 const TRIES = 5;
 /** The most remembered tiles that were read right before a put. Such a put needs no read itself. */
 const MOST_SEEN = 256;
 
-export interface S3TileParts {
+export interface RemoteTileParts {
   readonly id: string;
-  readonly client: S3Client;
+  readonly bucket: Bucket;
   readonly names: Names;
-  /** Whether the service encrypts, so that an ETag need not be an MD5. */
-  readonly hasOwnEtags: boolean;
 }
 
 type Parameters = Pick<TileStore, "describeParameters"> & {
@@ -30,11 +25,11 @@ type Parameters = Pick<TileStore, "describeParameters"> & {
 };
 
 /** Reads and writes the tiles in the bucket. All methods are asynchronous. */
-export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put" | "confirm" | "check"> {
-  readonly #parts: S3TileParts;
-  readonly #seen = new Map<string, S3Head | undefined>();
+export class RemoteTiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put" | "confirm" | "check"> {
+  readonly #parts: RemoteTileParts;
+  readonly #seen = new Map<string, ObjectHead | undefined>();
 
-  constructor(parts: S3TileParts) {
+  constructor(parts: RemoteTileParts) {
     this.#parts = parts;
   }
 
@@ -45,13 +40,13 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
 
   async get(at: TileAddress): Promise<StoredTile | undefined> {
     const key = this.keyOf(at);
-    const found = await this.#named("a tile cannot be read", "read", () => this.#parts.client.get(key));
+    const found = await this.#named("a tile cannot be read", "read", () => this.#parts.bucket.get(key));
     return found === undefined || found.bytes === 0 ? undefined : { bytes: found.body, modifiedMs: writtenMs(found) };
   }
 
   async stat(at: TileAddress): Promise<{ bytes: number; modifiedMs: number; confirmedMs: number } | undefined> {
     const key = this.keyOf(at);
-    const found = await this.#named("a tile cannot be read", "read", () => this.#parts.client.head(key));
+    const found = await this.#named("a tile cannot be read", "read", () => this.#parts.bucket.head(key));
     if (found === undefined || found.bytes === 0) return undefined;
     const modifiedMs = writtenMs(found);
     // A confirmation that does not renew the time writes nothing, so both times are equal.
@@ -77,7 +72,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     { guard, modifiedMs }: PutTerms,
     signal: AbortSignal,
   ): Promise<PutOutcome | "ended"> {
-    const { client } = this.#parts;
+    const { bucket } = this.#parts;
     if (!guard()) return { stored: false };
     const key = this.keyOf(at);
     let there = this.#seen.get(key);
@@ -85,7 +80,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     for (let tries = 0; tries < TRIES; tries++) {
       const condition: PutCondition = there === undefined ? { kind: "absent" } : { kind: "same", etag: there.etag };
       const described = this.#described(at, bytes, modifiedMs);
-      const outcome = await client.put(key, bytes, { ...described, condition, guard, signal });
+      const outcome = await bucket.put(key, bytes, { ...described, condition, guard, signal });
       if (outcome.kind === "ended") return "ended";
       if (outcome.kind === "refused") return { stored: false };
       if (outcome.kind === "stored") {
@@ -94,7 +89,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
         return { stored: true, replaced: there === undefined || there.bytes === 0 ? undefined : there.bytes };
       }
       if (signal.aborted) return "ended";
-      there = await client.head(key);
+      there = await bucket.head(key);
     }
     throw new Error("other writers keep changing the tile");
   }
@@ -105,25 +100,25 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     { time, guard }: ConfirmTerms,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { client } = this.#parts;
+    const { bucket } = this.#parts;
     const key = this.keyOf(at);
     if (signal.aborted || !guard()) return false;
-    let found: S3Head | undefined;
+    let found: ObjectHead | undefined;
     try {
-      found = await client.head(key);
+      found = await bucket.head(key);
     } catch {
       // The put after this confirmation reports the fault.
       return false;
     }
-    if (found === undefined || found.bytes !== bytes.byteLength || !hasDigest(found, md5(bytes))) {
+    if (found === undefined || found.bytes !== bytes.byteLength || found.md5 !== md5(bytes)) {
       this.#note(key, found);
       return false;
     }
     if (time === "keep") return guard() && this.keyOf(at) === key;
-    // S3 cannot change the time of an object. A copy onto itself costs as much as a put of the tile.
+    // No service changes the time of an object. A copy onto itself costs as much as a put of the tile.
     const condition: PutCondition = { kind: "same", etag: found.etag };
     try {
-      const outcome = await client.put(key, bytes, { ...this.#described(at, bytes), condition, guard, signal });
+      const outcome = await bucket.put(key, bytes, { ...this.#described(at, bytes), condition, guard, signal });
       return outcome.kind === "stored" && this.keyOf(at) === key;
     } catch {
       // The put after this confirmation reports the fault.
@@ -133,7 +128,7 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
 
   async check(): Promise<void> {
     await this.#named("a tile cannot be written", "write", () =>
-      this.#parts.client.put(CHECK_KEY, Buffer.from("A server of Nuthatch has checked that it can write.\n"), {
+      this.#parts.bucket.put(CHECK_KEY, Buffer.from("A server of Nuthatch has checked that it can write.\n"), {
         contentType: "text/plain",
       }),
     );
@@ -141,17 +136,17 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
 
   /** The values of parameters ids, in GWC's form. */
   get parameters(): Parameters {
-    const { client } = this.#parts;
+    const { bucket } = this.#parts;
     return {
       describeParameters: (layer, id, values) =>
         this.#named("a parameters file cannot be written", "write", async () => {
           const key = parametersKey(layer, id);
-          if ((await client.head(key)) !== undefined) return;
-          await client.put(key, Buffer.from(encodeParametersFile(id, values), "latin1"), { contentType: "text/plain" });
+          if ((await bucket.head(key)) !== undefined) return;
+          await bucket.put(key, Buffer.from(encodeParametersFile(id, values), "latin1"), { contentType: "text/plain" });
         }),
       parametersOf: (layer, id) =>
         this.#named("a parameters file cannot be read", "read", async () => {
-          const found = await client.get(parametersKey(layer, id));
+          const found = await bucket.get(parametersKey(layer, id));
           return found && decodeParametersFile(Buffer.from(found.body).toString("latin1"));
         }),
     };
@@ -161,9 +156,9 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
   async delete(at: TileAddress): Promise<number | undefined> {
     const key = this.keyOf(at);
     return await this.#named("a tile cannot be removed", "write", async () => {
-      const found = await this.#parts.client.head(key);
+      const found = await this.#parts.bucket.head(key);
       if (found === undefined) return undefined;
-      await this.#parts.client.delete(key);
+      await this.#parts.bucket.delete(key);
       return found.bytes === 0 ? undefined : found.bytes;
     });
   }
@@ -171,25 +166,21 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
   /** Removes tiles, 1,000 per request. @returns for each tile whether it is gone */
   async deleteAll(tiles: readonly TileAddress[]): Promise<readonly boolean[]> {
     const keys = tiles.map((at) => this.keyOf(at));
-    const failures = await this.#named("tiles cannot be removed", "write", () => this.#parts.client.deleteAll(keys));
+    const failures = await this.#named("tiles cannot be removed", "write", () => this.#parts.bucket.deleteAll(keys));
     return keys.map((key) => !failures.has(key));
   }
 
   #described(
     { tileSet }: TileAddress,
     bytes: Uint8Array,
-    modifiedMs = this.#parts.client.now(),
+    modifiedMs = this.#parts.bucket.now(),
   ): { contentType: string; metadata: Record<string, string> } {
     const format = formatOf(tileSet.format);
     const own = format?.contentType ?? (bytes[0] === 0xff ? "image/jpeg" : "image/png");
-    const metadata = { [WRITTEN]: String(Math.round(modifiedMs)) };
-    return {
-      contentType: own,
-      metadata: this.#parts.hasOwnEtags ? { ...metadata, [DIGEST]: md5(bytes) } : metadata,
-    };
+    return { contentType: own, metadata: { [WRITTEN]: String(Math.round(modifiedMs)) } };
   }
 
-  #note(key: string, found: S3Head | undefined): void {
+  #note(key: string, found: ObjectHead | undefined): void {
     const [oldest] = this.#seen.keys();
     if (this.#seen.size >= MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
     if (found !== undefined) this.#seen.set(key, found);
@@ -199,16 +190,14 @@ export class S3Tiles implements Pick<TileStore, "get" | "keyOf" | "stat" | "put"
     try {
       return await work();
     } catch (error) {
-      throw s3StoreError(error, this.#parts.id, what, access);
+      throw remoteStoreError(error, this.#parts.id, what, access);
     }
   }
 }
 
 const md5 = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
-const hasDigest = ({ etag, metadata }: S3Head, digest: string): boolean =>
-  (metadata[DIGEST] ?? etag.replaceAll('"', "")) === digest;
 
-function writtenMs({ metadata, modifiedMs }: S3Head): number {
+function writtenMs({ metadata, modifiedMs }: ObjectHead): number {
   const ms = Number(metadata[WRITTEN] ?? Number.NaN);
   return Number.isFinite(ms) && ms > 0 ? ms : modifiedMs;
 }

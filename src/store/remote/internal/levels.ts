@@ -1,8 +1,8 @@
 import PQueue from "p-queue";
 import { asGridSetName, asZoom, type GridSetName } from "../../../grid/grid-set.ts";
 import type { LayerName, ParametersId } from "../../../layer/tile-set.ts";
-import type { S3Client } from "../s3-client.ts";
-import { type KeyLevel, type KeySegment, levelPrefix, parseNumber, parseParameters, segmentPrefix } from "./s3-keys.ts";
+import type { Bucket } from "../bucket.ts";
+import { type KeyLevel, type KeySegment, levelPrefix, parseNumber, parseParameters, segmentPrefix } from "./keys.ts";
 
 /** The most concurrent list requests. */
 const AT_ONCE = 16;
@@ -16,16 +16,16 @@ export interface LevelChoice {
 }
 
 /** Returns the next segments of the keys with a prefix, without their slashes. */
-export async function segments(client: S3Client, prefix: string): Promise<string[]> {
+export async function segments(bucket: Bucket, prefix: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const page of client.list({ prefix, delimiter: "/" }))
+  for await (const page of bucket.list({ prefix, delimiter: "/" }))
     for (const name of page.prefixes) found.push(name.slice(prefix.length, -1));
   return found;
 }
 
 /** Returns the first key with a prefix. Undefined if there is no such key. */
-export async function firstKey(client: S3Client, prefix: string): Promise<string | undefined> {
-  for await (const { objects } of client.list({ prefix, limit: 1 })) {
+export async function firstKey(bucket: Bucket, prefix: string): Promise<string | undefined> {
+  for await (const { objects } of bucket.list({ prefix, limit: 1 })) {
     const [first] = objects;
     if (first !== undefined) return first.key;
   }
@@ -34,22 +34,22 @@ export async function firstKey(client: S3Client, prefix: string): Promise<string
 
 /** Lists parts of one layer, with bounded concurrency. */
 class LayerLists {
-  readonly #client: S3Client;
+  readonly #bucket: Bucket;
   readonly #layer: LayerName;
   readonly #queue = new PQueue({ concurrency: AT_ONCE });
 
-  constructor(client: S3Client, layer: LayerName) {
-    this.#client = client;
+  constructor(bucket: Bucket, layer: LayerName) {
+    this.#bucket = bucket;
     this.#layer = layer;
   }
 
   list(prefix: string): Promise<string[]> {
-    return this.#queue.add(() => segments(this.#client, prefix));
+    return this.#queue.add(() => segments(this.#bucket, prefix));
   }
 
   /** Returns the parts that have an object. SeaweedFS lists a segment for a while after its last object is deleted. */
   async existing<T>(parts: readonly T[], prefixOf: (part: T) => string): Promise<T[]> {
-    const first = await Promise.all(parts.map((part) => this.#queue.add(() => firstKey(this.#client, prefixOf(part)))));
+    const first = await Promise.all(parts.map((part) => this.#queue.add(() => firstKey(this.#bucket, prefixOf(part)))));
     return parts.filter((_, i) => first[i] !== undefined);
   }
 
@@ -78,12 +78,12 @@ class LayerLists {
  * format, parameters id and wanted level, and none for tiles.
  */
 export async function levelsIn(
-  client: S3Client,
+  bucket: Bucket,
   layer: LayerName,
   only: LevelChoice = {},
   isWanted: (level: KeyLevel) => boolean = () => true,
 ): Promise<KeyLevel[]> {
-  const lists = new LayerLists(client, layer);
+  const lists = new LayerLists(bucket, layer);
   const ofSegment = async (segment: KeySegment): Promise<KeyLevel[]> =>
     (await lists.list(segmentPrefix(segment))).flatMap((zoom) => {
       const z = parseNumber(zoom);
@@ -98,10 +98,10 @@ export async function levelsIn(
  * levels.
  */
 export async function segmentsIn(
-  client: S3Client,
+  bucket: Bucket,
   layer: LayerName,
   isWanted: (segment: KeySegment) => boolean,
 ): Promise<KeySegment[]> {
-  const lists = new LayerLists(client, layer);
+  const lists = new LayerLists(bucket, layer);
   return await lists.existing((await lists.keySegments({})).filter(isWanted), segmentPrefix);
 }

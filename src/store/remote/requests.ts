@@ -1,17 +1,14 @@
-import { createHash } from "node:crypto";
-import { type SignedRequest, signAddress, signHeaders, type UnsignedRequest } from "../../../lib/aws/aws-signature.ts";
-import { whenAborted } from "../../../lib/http/when-aborted.ts";
-import type { Machine } from "../../../lib/machine.ts";
-import { type BackOff, jittered, pauseAfter } from "../../../lib/time/back-off.ts";
-import type { Timer } from "../../../lib/time/clock.ts";
-import { LATE, unlessLate } from "../../../lib/time/late.ts";
-import { pause, sleep } from "../../../lib/time/sleep.ts";
-import type { Renewed } from "../../internal/renewed.ts";
-import { S3Error } from "../s3-error.ts";
-import type { S3Credentials, S3Options } from "../s3-options.ts";
-import { accountOf } from "./credentials.ts";
-import { parseErrorCode } from "./s3-xml.ts";
-import { NO_ANSWER, type S3Response, Transport } from "./transport.ts";
+import { whenAborted } from "../../lib/http/when-aborted.ts";
+import type { Machine } from "../../lib/machine.ts";
+import { type BackOff, jittered, pauseAfter } from "../../lib/time/back-off.ts";
+import type { Timer } from "../../lib/time/clock.ts";
+import { LATE, unlessLate } from "../../lib/time/late.ts";
+import { pause, sleep } from "../../lib/time/sleep.ts";
+import type { PendingOperations } from "./bucket.ts";
+import { isUnavailable, mayPass, RemoteError } from "./remote-error.ts";
+import type { BucketOptions } from "./remote-options.ts";
+import type { Renewed } from "./renewed.ts";
+import { NO_ANSWER, type RemoteResponse, type SignedRequest, Transport } from "./transport.ts";
 
 type Method = "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
 
@@ -19,19 +16,24 @@ export interface Operation {
   readonly method: Method;
   /** The key below the prefix. Undefined for a request to the bucket itself. */
   readonly key: string | undefined;
+  /** The path of the request, encoded, if the key does not tell it. */
+  readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
   /** Statuses that the caller handles. All other statuses above 299 are errors. */
   readonly expected?: readonly number[];
-  /** If present, the address of the request is signed and expires this many seconds after the operation began. */
+  /**
+   * If present, the request expires this many seconds after the operation began, if the service can refuse it then. All
+   * attempts expire at the same time.
+   */
   readonly seconds?: number;
   readonly guard?: () => boolean;
   /** After it fires, no attempt is sent. */
   readonly signal?: AbortSignal;
 }
 
-export interface TriedS3Response extends S3Response {
+export interface TriedResponse extends RemoteResponse {
   readonly tries: number;
 }
 
@@ -58,20 +60,6 @@ const CONNECT_MS = 3_000;
  * within this time, so that the outcome is known.
  */
 const LAST_ANSWER_MS = 1_000;
-/** Statuses and codes after which the same request may succeed later. */
-const PASSING = new Set([0, 429, 500, 502, 503, 504]);
-const PASSING_CODES = new Set([
-  "SlowDown",
-  "InternalError",
-  "ServiceUnavailable",
-  "RequestTimeout",
-  "OperationAborted",
-  "ConditionalRequestConflict",
-]);
-/** Codes which mean that the clocks differ. */
-const SKEWED = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
-/** Codes which mean that the keys are no longer valid. */
-const EXPIRED = new Set(["ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "InvalidToken"]);
 /** The code of a request that is repeated with other keys. */
 const EXPIRED_KEYS = "ExpiredKeys";
 /** A smaller difference is ignored, because the Date header has whole seconds. */
@@ -86,84 +74,79 @@ export class NotSent extends Error {
   }
 }
 
-/** Returns whether the same request may succeed later. */
-export const mayPass = ({ status, code }: S3Error): boolean =>
-  (PASSING.has(status) || PASSING_CODES.has(code)) && code !== "NoCredentials";
-
-/**
- * The handling of operations without an answer when the service becomes unavailable: they wait until it is available,
- * or they fail.
- */
-export type PendingOperations = "wait" | "fail";
+/** The protocol of a service. */
+export interface Service<Keys> {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The keys or the token of the account. */
+  readonly account: Renewed<Keys>;
+  /** Returns the request of an operation. @param atMs the time of the request by the service's clock */
+  sign(operation: Operation, keys: Keys, atMs: number): SignedRequest;
+  /** Returns the error for an answer with an unexpected status. */
+  failure(answer: RemoteResponse): RemoteError;
+  /** Lists one key of the bucket. */
+  readonly question: Operation;
+  /** Codes which mean that the clocks differ. */
+  readonly skewed: ReadonlySet<string>;
+  /** Codes which mean that the keys are no longer valid. */
+  readonly expired: ReadonlySet<string>;
+}
 
 /** Signs and sends requests to one bucket, and repeats them. */
-export class S3Requests implements AsyncDisposable {
+export class Requests<Keys> implements AsyncDisposable {
   /**
    * Called with the failure when this process finds the service unavailable, and with undefined when it is available
    * again.
    */
-  found: (away: S3Error | undefined) => void = () => {};
-  readonly #options: S3Options;
+  found: (away: RemoteError | undefined) => void = () => {};
+  readonly #options: BucketOptions;
+  readonly #service: Service<Keys>;
   readonly #machine: Machine;
   readonly #pending: PendingOperations;
-  readonly #account: Renewed<S3Credentials>;
-  readonly #origin: string;
   /** The connections. Replaced after an unanswered request, because the old connections may be dead. */
   #transport: Transport;
   readonly #dropped: Transport[] = [];
-  readonly #host: string;
-  readonly #root: string;
   /** How far the service's clock is ahead of this machine's, in ms. */
   #clockAheadMs = 0;
   /**
    * The failure of the last operation whose attempts have all failed. Undefined if, to this process's knowledge, the
    * service is available.
    */
-  #away: S3Error | undefined;
+  #away: RemoteError | undefined;
   /** The timer of the checks whether the service is available again. Present while it is unavailable. */
   #probes: Timer | undefined;
   /** The number of checks in progress. */
   #asked = 0;
 
-  constructor(
-    options: S3Options,
-    machine: Machine,
-    environment: Readonly<Record<string, string | undefined>> = process.env,
-    pending: PendingOperations = "wait",
-  ) {
+  constructor(options: BucketOptions, service: Service<Keys>, machine: Machine, pending: PendingOperations) {
     this.#machine = machine;
     this.#pending = pending;
-    const { endpoint = `https://s3.${options.region}.amazonaws.com`, bucket, pathStyle, connections } = options;
     this.#options = options;
-    this.#account = accountOf(machine, options, environment);
-    const address = new URL(endpoint);
-    if (!pathStyle) address.hostname = `${bucket}.${address.hostname}`;
-    this.#host = address.host;
-    this.#root = pathStyle ? `/${bucket}/` : "/";
-    this.#origin = address.origin;
-    this.#transport = this.#connect(connections);
+    this.#service = service;
+    this.#transport = this.#connect(options.connections);
   }
 
   #connect(connections: number): Transport {
-    const { caFile, timeoutMs } = this.#options;
+    const { caFile, proxy, timeoutMs } = this.#options;
     return new Transport({
       disk: this.#machine.disk,
-      origin: this.#origin,
+      origin: this.#service.origin,
       connections,
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
       ...(caFile === undefined ? {} : { caFile }),
+      ...(proxy === undefined ? {} : { proxy }),
     });
   }
 
   /** Why the service is unavailable. Undefined if, to this process's knowledge, it is available. */
-  get away(): S3Error | undefined {
+  get away(): RemoteError | undefined {
     return this.#away;
   }
 
   /**
    * Takes over from another process that the service is unavailable (with the failure), or available again (undefined).
    */
-  tell(away: S3Error | undefined): void {
+  tell(away: RemoteError | undefined): void {
     if (away === undefined) this.#isBack();
     else if (this.#away === undefined) {
       this.#isAway(away, TOLD_PROBE_MS);
@@ -174,18 +157,12 @@ export class S3Requests implements AsyncDisposable {
 
   /** The number of times that keys could not be obtained or renewed. */
   get failedRenewals(): number {
-    return this.#account.failures;
+    return this.#service.account.failures;
   }
 
   /** Returns the time by the service's clock, ms since 1970. */
   now(): number {
     return this.#machine.clock.now() + this.#clockAheadMs;
-  }
-
-  /** Returns a key with the prefix of the options. */
-  keyOf(key: string): string {
-    const { prefix } = this.#options;
-    return prefix === "" ? key : `${prefix}/${key}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -197,9 +174,9 @@ export class S3Requests implements AsyncDisposable {
   /**
    * Runs an operation. While the service is unavailable all operations fail at once, so that a reader does not wait for
    * the time limit of each tile.
-   * @throws S3Error
+   * @throws RemoteError
    */
-  async run(operation: Operation): Promise<TriedS3Response> {
+  async run(operation: Operation): Promise<TriedResponse> {
     if (this.#away !== undefined) throw this.#away;
     const transport = this.#transport;
     const suspicion = this.#machine.clock.after(SUSPECT_MS, () => void this.#suspect()).unref();
@@ -230,7 +207,7 @@ export class S3Requests implements AsyncDisposable {
 
   /**
    * Lists one key of the bucket, over a new connection and with a separate time limit.
-   * @throws S3Error while the service is unavailable, or if it refuses
+   * @throws RemoteError while the service is unavailable, or if it refuses
    */
   async ask(): Promise<void> {
     if (this.#away !== undefined) throw this.#away;
@@ -243,13 +220,13 @@ export class S3Requests implements AsyncDisposable {
   }
 
   #observe(error: unknown): void {
-    if (!(error instanceof S3Error) || !PASSING.has(error.status) || error.code === "NoCredentials") return;
+    if (!(error instanceof RemoteError) || !isUnavailable(error)) return;
     if (this.#away !== undefined) return;
     this.#isAway(error, PROBE_MS);
     this.found(error);
   }
 
-  #isAway(error: S3Error, probeMs: number): void {
+  #isAway(error: RemoteError, probeMs: number): void {
     this.#away = error;
     if (error.status === 0) this.#dropConnections();
     if (this.#pending === "fail") void this.#endDropped();
@@ -287,7 +264,7 @@ export class S3Requests implements AsyncDisposable {
       await this.#question();
     } catch (error) {
       // Any other error is an answer of an available service. The next operation gets the same error.
-      if (!(error instanceof S3Error) || PASSING.has(error.status)) return;
+      if (!(error instanceof RemoteError) || isUnavailable(error)) return;
     }
     // Another check, or another process, may have reported it already.
     if (this.#away === undefined) return;
@@ -300,15 +277,14 @@ export class S3Requests implements AsyncDisposable {
     const over = new AbortController();
     this.#asked++;
     try {
-      const query = { "list-type": "2", "max-keys": "1", prefix: this.keyOf("") };
-      const ask = () => this.#try({ method: "GET", key: undefined, query }, this.now(), over.signal, transport);
+      const ask = () => this.#try(this.#service.question, this.now(), over.signal, transport);
       const asked = ask().catch((error: unknown) => {
-        if (error instanceof S3Error && error.code === EXPIRED_KEYS) return ask();
+        if (error instanceof RemoteError && error.code === EXPIRED_KEYS) return ask();
         throw error;
       });
       const answer = await unlessLate(this.#machine.clock, asked, Math.min(QUESTION_MS, this.#options.timeoutMs));
-      if (answer === LATE) throw new S3Error(0, NO_ANSWER);
-      if (answer.status >= 300) throw errorOf(answer);
+      if (answer === LATE) throw new RemoteError(0, NO_ANSWER);
+      if (answer.status >= 300) throw this.#service.failure(answer);
     } finally {
       this.#asked--;
       over.abort();
@@ -316,8 +292,8 @@ export class S3Requests implements AsyncDisposable {
     }
   }
 
-  /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws S3Error */
-  async #repeated(operation: Operation): Promise<TriedS3Response> {
+  /** Runs an operation, and repeats it within the time limit after failures that may pass. @throws RemoteError */
+  async #repeated(operation: Operation): Promise<TriedResponse> {
     const { clock } = this.#machine;
     const { signal } = operation;
     if (signal?.aborted === true) throw new NotSent("ended");
@@ -334,27 +310,27 @@ export class S3Requests implements AsyncDisposable {
   }
 
   /** @param late ends the attempt in progress */
-  async #attempts(operation: Operation, late: AbortSignal): Promise<TriedS3Response> {
+  async #attempts(operation: Operation, late: AbortSignal): Promise<TriedResponse> {
     const { clock, random } = this.#machine;
     const { expected = [], guard, signal } = operation;
     const beganMs = clock.monotonicNow();
     // All attempts of a put expire at the same time: a repetition must not extend it.
     let atMs = this.now();
-    let last: S3Error | undefined;
+    let last: RemoteError | undefined;
     for (let tries = 1; ; tries++) {
       // An earlier attempt may have stored the object, so its failure is reported.
       if (signal?.aborted === true) throw last ?? new NotSent("ended");
       if (guard?.() === false) throw last ?? new NotSent("refused");
-      let failure: S3Error;
+      let failure: RemoteError;
       try {
         const answer = await this.#try(operation, operation.seconds === undefined ? this.now() : atMs, late);
         if (answer.status < 300 || expected.includes(answer.status)) return { ...answer, tries };
-        failure = errorOf(answer);
+        failure = this.#service.failure(answer);
       } catch (error) {
-        if (!(error instanceof S3Error)) throw error;
+        if (!(error instanceof RemoteError)) throw error;
         failure = error;
       }
-      const isCorrected = (SKEWED.has(failure.code) || failure.code === EXPIRED_KEYS) && tries === 1;
+      const isCorrected = (this.#service.skewed.has(failure.code) || failure.code === EXPIRED_KEYS) && tries === 1;
       if (isCorrected) atMs = this.now();
       const pauseMs = isCorrected ? 0 : jittered(pauseAfter(tries, PAUSES), random.fraction());
       const leftMs = this.#options.timeoutMs - (clock.monotonicNow() - beganMs);
@@ -371,28 +347,16 @@ export class S3Requests implements AsyncDisposable {
     atMs: number,
     signal: AbortSignal,
     transport = this.#transport,
-  ): Promise<S3Response> {
-    const { method, key, query = {}, headers = {}, body, seconds } = operation;
-    const path = key === undefined ? this.#root : `${this.#root}${this.keyOf(key)}`;
-    const unsigned: UnsignedRequest = { method, host: this.#host, path, query, headers };
-    const credentials = await this.#account.current();
-    const signing = { service: "s3", region: this.#options.region, credentials, atMs } as const;
-    const signed: SignedRequest =
-      seconds === undefined
-        ? signHeaders(
-            unsigned,
-            createHash("sha256")
-              .update(body ?? "")
-              .digest("hex"),
-            signing,
-          )
-        : signAddress(unsigned, seconds, signing);
+  ): Promise<RemoteResponse> {
+    const { account, expired } = this.#service;
+    const keys = await account.current();
+    const signed = this.#service.sign(operation, keys, atMs);
     const sentMs = this.#machine.clock.now();
-    const answer = await transport.send(method, signed, body, signal);
+    const answer = await transport.send(operation.method, signed, operation.body, signal);
     this.#noteClock(answer.headers["date"], sentMs);
     // Keys of a role may end early, and an operator may have replaced the keys of a file.
-    if (answer.status >= 400 && EXPIRED.has(errorOf(answer).code) && this.#account.refused(credentials))
-      throw new S3Error(answer.status, EXPIRED_KEYS);
+    if (answer.status >= 400 && expired.has(this.#service.failure(answer).code) && account.refused(keys))
+      throw new RemoteError(answer.status, EXPIRED_KEYS);
     return answer;
   }
 
@@ -403,12 +367,4 @@ export class S3Requests implements AsyncDisposable {
     const aheadMs = Math.round(serverMs + 500 - (sentMs + this.#machine.clock.now()) / 2);
     this.#clockAheadMs = Math.abs(aheadMs) < CLOCK_STEP_MS ? 0 : aheadMs;
   }
-}
-
-/** Returns the error for an answer with an unexpected status. */
-export function errorOf({ status, body, headers }: S3Response): S3Error {
-  // An answer to HEAD has no body.
-  const named =
-    body.byteLength === 0 ? headers["x-minio-error-code"] : parseErrorCode(Buffer.from(body).toString("utf8"));
-  return new S3Error(status, named ?? (status === 403 ? "AccessDenied" : "the service failed"));
 }

@@ -4,15 +4,15 @@ import type { Machine } from "../../../lib/machine.ts";
 import type { FoundTile, StoredPyramid } from "../../inventory-store.ts";
 import { StoreError } from "../../tile-store.ts";
 import type { TruncationScope } from "../../truncation-store.ts";
-import { S3Client } from "../s3-client.ts";
-import { type S3Away, S3Error, s3StoreError } from "../s3-error.ts";
-import type { S3StoreOptions } from "../s3-options.ts";
+import type { Bucket, OpenBucket } from "../bucket.ts";
+import { type RemoteAway, remoteStoreError } from "../remote-error.ts";
+import type { RemoteStoreParts } from "../remote-options.ts";
 import { type Named, swept } from "./generations.ts";
 import { segments } from "./levels.ts";
 import { Names, NamesDocument } from "./names.ts";
-import { S3Inventory } from "./s3-inventory.ts";
-import { S3Tiles } from "./s3-tiles.ts";
-import { needsSweep, S3Truncations } from "./s3-truncations.ts";
+import { RemoteInventory } from "./remote-inventory.ts";
+import { RemoteTiles } from "./remote-tiles.ts";
+import { needsSweep, RemoteTruncations } from "./remote-truncations.ts";
 
 /**
  * Performs the operations for which the coordinator waits within one turn. They run in the thread of the bridge, one
@@ -20,35 +20,34 @@ import { needsSweep, S3Truncations } from "./s3-truncations.ts";
  */
 export class OwnedBucket {
   readonly #id: string;
-  readonly #client: S3Client;
+  readonly #bucket: Bucket;
   readonly #document: NamesDocument;
-  readonly #inventory: S3Inventory;
-  readonly #truncations: S3Truncations;
-  readonly #tiles: S3Tiles;
+  readonly #inventory: RemoteInventory;
+  readonly #truncations: RemoteTruncations;
+  readonly #tiles: RemoteTiles;
   readonly #isOwner: boolean;
 
-  constructor(options: S3StoreOptions, machine: Machine) {
-    const { id, isOwner, serverSideEncryption } = options;
-    const names = new Names(machine.disk, options);
+  constructor(parts: RemoteStoreParts, open: OpenBucket, machine: Machine) {
+    const { id, isOwner } = parts;
+    const names = new Names(machine.disk, parts);
     this.#id = id;
     this.#isOwner = isOwner;
     // Operations fail instead of waiting for the service, because the coordinator sleeps until there is an answer.
-    this.#client = new S3Client(options, machine, process.env, "fail");
-    this.#document = new NamesDocument(this.#client, names);
-    this.#inventory = new S3Inventory(machine.clock, this.#client, names);
-    this.#truncations = new S3Truncations(machine.random, this.#document, this.#inventory);
-    const hasOwnEtags = serverSideEncryption !== undefined;
-    this.#tiles = new S3Tiles({ id, client: this.#client, names, hasOwnEtags });
+    this.#bucket = open("fail");
+    this.#document = new NamesDocument(this.#bucket, names);
+    this.#inventory = new RemoteInventory(machine.clock, this.#bucket, names);
+    this.#truncations = new RemoteTruncations(machine.random, this.#document, this.#inventory);
+    this.#tiles = new RemoteTiles({ id, bucket: this.#bucket, names });
   }
 
   /** Takes over from the coordinator that the service is unavailable (with the cause), or available again (null). */
-  async tell(away: S3Away | null): Promise<void> {
-    this.#client.tell(away === null ? undefined : new S3Error(away.status, away.code));
+  async tell(away: RemoteAway | null): Promise<void> {
+    this.#bucket.tell(away ?? undefined);
   }
 
   /** Returns the first segments of all keys, which are names of layers up to their first slash. */
   firstSegments(): Promise<readonly string[]> {
-    return this.#reading("layers cannot be listed", () => segments(this.#client, ""));
+    return this.#reading("layers cannot be listed", () => segments(this.#bucket, ""));
   }
 
   plan(scope: TruncationScope): Promise<readonly string[]> {
@@ -57,18 +56,18 @@ export class OwnedBucket {
 
   truncate(id: string, names: readonly string[], remains: "keep" | "reclaim"): Promise<void> {
     return this.#writing("tiles cannot be truncated", () =>
-      this.#truncations.truncate(id, names, remains, this.#client.now()),
+      this.#truncations.truncate(id, names, remains, this.#bucket.now()),
     );
   }
 
   restore(id: string): Promise<void> {
     return this.#writing("truncated tiles cannot be brought back", () =>
-      this.#truncations.restore(id, this.#client.now()),
+      this.#truncations.restore(id, this.#bucket.now()),
     );
   }
 
   discard(id: string): Promise<void> {
-    return this.#writing("truncated tiles cannot be released", () => this.#truncations.discard(id, this.#client.now()));
+    return this.#writing("truncated tiles cannot be released", () => this.#truncations.discard(id, this.#bucket.now()));
   }
 
   asideIds(): Promise<readonly string[]> {
@@ -77,7 +76,7 @@ export class OwnedBucket {
 
   needsSweep(): Promise<boolean> {
     return this.#reading("the truncations cannot be read", async () =>
-      needsSweep(await this.#document.current(), this.#client.now()),
+      needsSweep(await this.#document.current(), this.#bucket.now()),
     );
   }
 
@@ -126,7 +125,7 @@ export class OwnedBucket {
       if (this.#isOwner) await this.#document.current();
       return await work();
     } catch (error) {
-      throw s3StoreError(error, this.#id, what, "read");
+      throw remoteStoreError(error, this.#id, what, "read");
     }
   }
 
@@ -137,7 +136,7 @@ export class OwnedBucket {
       await this.#document.current();
       return await work();
     } catch (error) {
-      throw s3StoreError(error, this.#id, what, "write");
+      throw remoteStoreError(error, this.#id, what, "write");
     }
   }
 }

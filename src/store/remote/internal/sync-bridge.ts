@@ -1,8 +1,8 @@
 import { BlockingCalls } from "../../../lib/process/blocking-calls.ts";
 import type { Clock } from "../../../lib/time/clock.ts";
 import { StoreError } from "../../tile-store.ts";
-import type { S3Away } from "../s3-error.ts";
-import type { S3StoreOptions } from "../s3-options.ts";
+import type { RemoteAway } from "../remote-error.ts";
+import type { RemoteStoreParts } from "../remote-options.ts";
 
 /** A call of a method in the thread. */
 export interface BridgeCall {
@@ -21,7 +21,7 @@ export type BridgeAnswer<R> = { readonly result: R } | { readonly fault: BridgeF
 /** Methods that a thread executes while the calling thread waits. */
 type AsyncMethods<M> = { readonly [K in keyof M]: (...args: never[]) => Promise<unknown> };
 /** Tells the thread that the service is unavailable (with the cause), or available again (null). */
-type Told = { readonly tell: (away: S3Away | null) => Promise<void> };
+type Told = { readonly tell: (away: RemoteAway | null) => Promise<void> };
 
 /**
  * After an unanswered call, calls fail at once for this time, so that a service that hangs does not block the
@@ -34,14 +34,14 @@ const GRACE_MS = 2_000;
 export class SyncBridge<M extends AsyncMethods<M> & Told> {
   readonly #clock: Clock;
   readonly #thread: URL;
-  readonly #options: S3StoreOptions;
+  readonly #options: RemoteStoreParts;
   #calls: BlockingCalls<BridgeCall> | undefined;
   /** The error with which calls fail until a time. Undefined while calls are sent. */
   #lastFault: { readonly error: StoreError; readonly untilMs: number } | undefined;
   readonly #failed: () => void;
 
   /** @param failed called when a call has failed because the service is unavailable */
-  constructor(clock: Clock, thread: URL, options: S3StoreOptions, failed: () => void) {
+  constructor(clock: Clock, thread: URL, options: RemoteStoreParts, failed: () => void) {
     this.#clock = clock;
     this.#thread = thread;
     this.#options = options;
@@ -78,7 +78,7 @@ export class SyncBridge<M extends AsyncMethods<M> & Told> {
   }
 
   /** Lets calls fail at once while the service is unavailable; undefined: it is available again. */
-  tell(away: { readonly cause: S3Away; readonly error: StoreError } | undefined): void {
+  tell(away: { readonly cause: RemoteAway; readonly error: StoreError } | undefined): void {
     this.#lastFault = away && { error: away.error, untilMs: Number.POSITIVE_INFINITY };
     // Starts the thread now, so that the first call after the service's return need not wait for the thread to load its
     // code.

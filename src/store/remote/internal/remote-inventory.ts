@@ -18,11 +18,9 @@ import {
 import type { Clock } from "../../../lib/time/clock.ts";
 import { isBefore, regionKey, squareOf } from "../../internal/regions.ts";
 import type { FoundTile, Region, StoredPyramid } from "../../inventory-store.ts";
-import type { S3Client } from "../s3-client.ts";
+import type { Bucket } from "../bucket.ts";
 import { columnTiles } from "./columns.ts";
 import { hasNamedLevels, isUnreadable, type NameOf } from "./generations.ts";
-import { firstKey, levelsIn, segments, segmentsIn } from "./levels.ts";
-import type { Names } from "./names.ts";
 import {
   type KeyLevel,
   type KeySegment,
@@ -31,25 +29,27 @@ import {
   parametersKey,
   parseLevel,
   parseNumber,
-} from "./s3-keys.ts";
+} from "./keys.ts";
+import { firstKey, levelsIn, segments, segmentsIn } from "./levels.ts";
+import type { Names } from "./names.ts";
 
 /** For this time `pyramids` reuses the pyramids that `hasTiles` has listed. */
 const LISTED_MS = 200;
 const LAST_ROW = 2 ** 40;
 
 /** Lists the tiles in the bucket under the current names. */
-export class S3Inventory {
+export class RemoteInventory {
   readonly #clock: Clock;
-  readonly #client: S3Client;
+  readonly #bucket: Bucket;
   readonly #names: Names;
   /** The pyramids of a layer that a truncation has listed. The record of the truncation needs them in the same turn. */
   #listed:
     | { readonly layer: LayerName; readonly pyramids: readonly StoredPyramid[]; readonly untilMs: number }
     | undefined;
 
-  constructor(clock: Clock, client: S3Client, names: Names) {
+  constructor(clock: Clock, bucket: Bucket, names: Names) {
     this.#clock = clock;
-    this.#client = client;
+    this.#bucket = bucket;
     this.#names = names;
   }
 
@@ -59,12 +59,12 @@ export class S3Inventory {
     only: { readonly gridSet?: GridSetName; readonly parametersId?: ParametersId } = {},
   ): Promise<KeyLevel[]> {
     const { nameOf } = this.#names;
-    return await levelsIn(this.#client, layer, only, (level) => isReadable(nameOf, level));
+    return await levelsIn(this.#bucket, layer, only, (level) => isReadable(nameOf, level));
   }
 
   /** Returns whether a layer has a tile that readers can see. Usually needs one list request for one key. */
   async hasTiles(layer: LayerName): Promise<boolean> {
-    const key = await firstKey(this.#client, `${layer}/`);
+    const key = await firstKey(this.#bucket, `${layer}/`);
     if (key === undefined) return false;
     const level = parseLevel(layer, key);
     if (level !== undefined && isReadable(this.#names.nameOf, level)) return true;
@@ -86,7 +86,7 @@ export class S3Inventory {
     const isSplit = ({ gridSet, parametersId }: KeySegment): boolean =>
       hasNamedLevels(current.names, [layer, gridSet, parametersId]);
     const whole = await segmentsIn(
-      this.#client,
+      this.#bucket,
       layer,
       (segment) => isSplit(segment) || isReadable(nameOf, { ...segment, z: asZoom(0) }),
     );
@@ -111,10 +111,10 @@ export class S3Inventory {
     const found: FoundTile[] = [];
     const rows = { first: rect.minY, last: rect.maxY };
     const columns = Array.from({ length: rect.maxX - rect.minX + 1 }, (_, i) => rect.minX + i);
-    // The client's connections limit the number of concurrent list requests.
+    // The bucket's connections limit the number of concurrent list requests.
     await Promise.all(
       columns.map(async (column) => {
-        for await (const tiles of columnTiles(this.#client, level, asTileX(column), rows))
+        for await (const tiles of columnTiles(this.#bucket, level, asTileX(column), rows))
           for (const { x, y, bytes, modifiedMs } of tiles) found.push({ x, y, bytes, modifiedMs });
       }),
     );
@@ -133,7 +133,7 @@ export class S3Inventory {
     const levels = (await this.readable(pyramid.layer, pyramid)).filter((level) => level.z === z);
     const strips = new Map<number, Map<KeyLevel, number[]>>();
     for (const level of levels) {
-      for (const segment of await segments(this.#client, levelPrefix(level))) {
+      for (const segment of await segments(this.#bucket, levelPrefix(level))) {
         const x = parseNumber(segment);
         if (x === undefined) continue;
         const strip = Math.floor(x / BLOCK_SIDE);
@@ -162,7 +162,7 @@ export class S3Inventory {
       const format = formatInPath(level.extension);
       if (format === undefined) continue;
       for (const x of xs) {
-        for await (const page of columnTiles(this.#client, level, asTileX(x), { first: 0, last: LAST_ROW })) {
+        for await (const page of columnTiles(this.#bucket, level, asTileX(x), { first: 0, last: LAST_ROW })) {
           for (const { y } of page) {
             const row = Math.floor(y / BLOCK_SIDE);
             const formats = rows.get(row) ?? new Map<FormatName, { x: TileX; y: TileY }[]>();
@@ -180,14 +180,14 @@ export class S3Inventory {
     layer: LayerName,
     pyramids: readonly Pick<StoredPyramid, "gridSet" | "parametersId">[],
   ): Promise<("gone" | "tiles")[]> {
-    const all = await levelsIn(this.#client, layer);
+    const all = await levelsIn(this.#bucket, layer);
     const generations = this.#names.current;
     // Tiles that are set aside need the values of their parameters too.
     const needed = all.filter((level) => !isUnreadable(generations, level, level.name));
     const { nameOf } = this.#names;
     for (const id of new Set(pyramids.map(({ parametersId }) => parametersId)))
       if (id !== "" && !needed.some(({ parametersId }) => parametersId === id))
-        await this.#client.delete(parametersKey(layer, id));
+        await this.#bucket.delete(parametersKey(layer, id));
     return pyramids.map(({ gridSet, parametersId }) =>
       needed.some(
         (level) => level.gridSet === gridSet && level.parametersId === parametersId && isReadable(nameOf, level),

@@ -5,16 +5,16 @@ import type { Clock } from "../../lib/time/clock.ts";
 import type { InventoryStore, LevelChanges } from "../inventory-store.ts";
 import type { Store, StoreTrouble } from "../store.ts";
 import { type DiskSpace, ifAvailable, type StoreError, type TileStatus } from "../tile-store.ts";
+import type { OpenBucket } from "./bucket.ts";
 import { nextDueMs } from "./internal/generations.ts";
 import { Names } from "./internal/names.ts";
 import type { OwnedBucket } from "./internal/owned-bucket.ts";
-import { S3Inventory } from "./internal/s3-inventory.ts";
-import { S3Tiles } from "./internal/s3-tiles.ts";
-import { deleteRange, sweepRetired } from "./internal/s3-truncations.ts";
+import { RemoteInventory } from "./internal/remote-inventory.ts";
+import { RemoteTiles } from "./internal/remote-tiles.ts";
+import { deleteRange, sweepRetired } from "./internal/remote-truncations.ts";
 import { SyncBridge } from "./internal/sync-bridge.ts";
-import { S3Client } from "./s3-client.ts";
-import { isSettingsFault, type S3Away, S3Error, s3StoreError } from "./s3-error.ts";
-import type { S3StoreOptions } from "./s3-options.ts";
+import { isSettingsFault, type RemoteAway, type RemoteError, remoteStoreError } from "./remote-error.ts";
+import type { RemoteStoreParts } from "./remote-options.ts";
 
 /**
  * The number of concurrent puts of a metatile. With 16, the store takes 50 % more tiles a second than with one put
@@ -31,77 +31,81 @@ const ENDLESS: DiskSpace = {
 /** For this time the times of a cell's tiles are taken from one listing. */
 const TIMES_MS = 1_000;
 
-export interface S3Store extends Store {
+export interface RemoteStore extends Store {
   /** Checks the service. Undefined if the bucket can be listed. */
   trouble(): Promise<StoreTrouble | undefined>;
   /** Returns why all operations fail at once. Undefined if, to this process's knowledge, the service is available. */
   away(): StoreTrouble | undefined;
   /** Sets the function that is called when this process finds the service unavailable, or available again. */
-  onFound(found: (away: S3Away | undefined) => void): void;
+  onFound(found: (away: RemoteAway | undefined) => void): void;
   /** The number of times that this process could not obtain or renew the keys of the account. */
   failedRenewals(): number;
   /** Takes over from another process of this machine that the service is unavailable, or available again. */
-  tell(away: S3Away | undefined): void;
+  tell(away: RemoteAway | undefined): void;
 }
 
 /** The methods for which the coordinator waits. */
 type Owned = { readonly [K in keyof OwnedBucket]: OwnedBucket[K] };
 
 /**
- * Creates a store of tiles in an S3 bucket, under GeoWebCache's keys. Tiles are read and written without the bridge.
- * Calls whose result the coordinator needs at once run in a thread (`SyncBridge`), which the first such call starts.
+ * Creates a store of tiles in a bucket, under GeoWebCache's keys. Tiles are read and written without the bridge. Calls
+ * whose result the coordinator needs at once run in a thread (`SyncBridge`), which the first such call starts.
+ * @param parts the options of the store, which the thread gets as a whole
  */
-export function createS3Store(
-  options: S3StoreOptions,
+export function createRemoteStore(
+  parts: RemoteStoreParts,
+  open: OpenBucket,
   machine: Machine,
   thread = new URL("./bridge-thread.cjs", import.meta.url),
-): S3Store {
-  const { id } = options;
+): RemoteStore {
+  const { id } = parts;
   const { clock } = machine;
-  const client = new S3Client(options, machine);
-  const names = new Names(machine.disk, options);
-  const tiles = new S3Tiles({ id, client, names, hasOwnEtags: options.serverSideEncryption !== undefined });
-  const inventory = new S3Inventory(clock, client, names);
+  const bucket = open("wait");
+  const names = new Names(machine.disk, parts);
+  const tiles = new RemoteTiles({ id, bucket, names });
+  const inventory = new RemoteInventory(clock, bucket, names);
   // A check finds out whether the service is unavailable, and reports the result to all users of the service.
-  const bridge = new SyncBridge<Owned>(clock, thread, options, () => void client.ask().catch(() => undefined));
-  const awayError = (cause: S3Error): StoreError => s3StoreError(cause, id, "the bucket cannot be listed", "read");
-  const tellBridge = (away: S3Error | undefined): void => bridge.tell(away && { cause: away, error: awayError(away) });
-  client.onFound(tellBridge);
+  const bridge = new SyncBridge<Owned>(clock, thread, parts, () => void bucket.ask().catch(() => undefined));
+  const awayError = (cause: RemoteError): StoreError =>
+    remoteStoreError(cause, id, "the bucket cannot be listed", "read");
+  const tellBridge = (away: RemoteError | undefined): void =>
+    bridge.tell(away && { cause: away, error: awayError(away) });
+  bucket.onFound(tellBridge);
   const named = async <T>(what: string, access: "read" | "write", work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      throw s3StoreError(error, id, what, access);
+      throw remoteStoreError(error, id, what, access);
     }
   };
   return {
     async trouble() {
       try {
-        await client.ask();
+        await bucket.ask();
         bridge.recovered();
         return undefined;
       } catch (error) {
-        const trouble = s3StoreError(error, id, "the bucket cannot be listed", "read");
+        const trouble = remoteStoreError(error, id, "the bucket cannot be listed", "read");
         bridge.rests(trouble);
-        const isAway = client.away === undefined ? {} : ({ isAway: true } as const);
+        const isAway = bucket.away === undefined ? {} : ({ isAway: true } as const);
         return { message: trouble.message, isConfiguration: isSettingsFault(error), ...isAway };
       }
     },
     away() {
-      const { away } = client;
+      const { away } = bucket;
       return away && { message: awayError(away).message, isConfiguration: false };
     },
     onFound(found) {
-      client.onFound((away) => {
+      bucket.onFound((away) => {
         tellBridge(away);
         found(away);
       });
     },
     tell(told) {
-      client.tell(told && new S3Error(told.status, told.code));
-      tellBridge(client.away);
+      bucket.tell(told);
+      tellBridge(bucket.away);
     },
-    failedRenewals: () => client.failedRenewals,
+    failedRenewals: () => bucket.failedRenewals,
     get: (at) => tiles.get(at),
     stat: (at) => tiles.stat(at),
     keyOf: (at) => tiles.keyOf(at),
@@ -110,7 +114,7 @@ export function createS3Store(
     putsAtOnce: () => PUTS_AT_ONCE,
     check: () => tiles.check(),
     allocated: (bytes) => bytes,
-    disk: `s3 ${id}`,
+    disk: `remote ${id}`,
     diskSpace: async () => ENDLESS,
     describeParameters: (layer, parametersId, values) =>
       tiles.parameters.describeParameters(layer, parametersId, values),
@@ -125,27 +129,27 @@ export function createS3Store(
     asideIds: () => bridge.call("asideIds"),
     needsSweep: () => bridge.call("needsSweep"),
     deleteRange: (scope, rect, listener, signal) =>
-      named("tiles cannot be deleted", "write", () => deleteRange({ client, names }, scope, rect, listener, signal)),
+      named("tiles cannot be deleted", "write", () => deleteRange({ bucket, names }, scope, rect, listener, signal)),
     // Renderers, which sweep other stores, do not change names.
     sweep: async () => undefined,
     sweepRemote: async (signal) => {
-      const beganMs = client.now();
+      const beganMs = bucket.now();
       const done = await named("tiles cannot be deleted", "write", () =>
-        sweepRetired({ client, names }, beganMs, signal),
+        sweepRetired({ bucket, names }, beganMs, signal),
       );
       if (done.length > 0) bridge.call("noteSwept", done, beganMs);
-      return nextDueMs(names.current, client.now());
+      return nextDueMs(names.current, bucket.now());
     },
 
     ...inventoryOf(clock, bridge, inventory),
     async [Symbol.asyncDispose]() {
       await bridge.close();
-      await client[Symbol.asyncDispose]();
+      await bucket[Symbol.asyncDispose]();
     },
   };
 }
 
-function inventoryOf(clock: Clock, bridge: SyncBridge<Owned>, inventory: S3Inventory): InventoryStore {
+function inventoryOf(clock: Clock, bridge: SyncBridge<Owned>, inventory: RemoteInventory): InventoryStore {
   return {
     timesOf: cellTimes(clock, bridge),
     pyramids: (layer) => bridge.call("pyramids", layer),

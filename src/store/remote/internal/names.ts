@@ -5,11 +5,11 @@ import { asLayerName, asParametersId } from "../../../layer/tile-set.ts";
 import { codeOf } from "../../../lib/error-code.ts";
 import type { Disk } from "../../../lib/file/disk.ts";
 import { StoreError } from "../../tile-store.ts";
-import type { S3Client } from "../s3-client.ts";
-import { S3Error, s3Failure } from "../s3-error.ts";
-import type { S3StoreOptions } from "../s3-options.ts";
+import type { Bucket } from "../bucket.ts";
+import { RemoteError, remoteFailure } from "../remote-error.ts";
+import type { RemoteStoreParts } from "../remote-options.ts";
 import { type Generations, type NameOf, NO_GENERATIONS, nameIn } from "./generations.ts";
-import { NAMES_KEY } from "./s3-keys.ts";
+import { NAMES_KEY } from "./keys.ts";
 
 const pyramid = [
   z.string().transform(asLayerName),
@@ -55,7 +55,7 @@ export class Names {
   #generations: Generations = NO_GENERATIONS;
   #nameOf: NameOf = nameIn([]);
 
-  constructor(disk: Disk, { id, namesFile }: Pick<S3StoreOptions, "id" | "namesFile">) {
+  constructor(disk: Disk, { id, namesFile }: Pick<RemoteStoreParts, "id" | "namesFile">) {
     this.#disk = disk;
     this.#id = id;
     this.#path = namesFile;
@@ -107,25 +107,25 @@ const TRIES = 8;
 
 /** The document in the bucket, which is the authority. Only one thread of the store's owner has an instance. */
 export class NamesDocument {
-  readonly #client: S3Client;
+  readonly #bucket: Bucket;
   readonly #names: Names;
   /** The ETag of the document of which the copy was made. Undefined if the document does not exist. */
   #etag: string | undefined;
   #isLoaded = false;
 
-  constructor(client: S3Client, names: Names) {
-    this.#client = client;
+  constructor(bucket: Bucket, names: Names) {
+    this.#bucket = bucket;
     this.#names = names;
   }
 
-  /** Reads the document. @throws S3Error */
+  /** Reads the document. @throws RemoteError */
   async load(): Promise<void> {
-    const found = await this.#client.get(NAMES_KEY);
+    const found = await this.#bucket.get(NAMES_KEY);
     const text = found === undefined ? encodeGenerations(NO_GENERATIONS) : Buffer.from(found.body).toString("utf8");
     try {
       parseGenerations(text);
     } catch (error) {
-      throw s3Failure(0, `the document ${NAMES_KEY} cannot be read`, error);
+      throw remoteFailure(0, `the document ${NAMES_KEY} cannot be read`, error);
     }
     this.#etag = found?.etag;
     this.#names.replace(text);
@@ -147,17 +147,17 @@ export class NamesDocument {
       const after = make(before);
       if (after === before) return;
       const text = encodeGenerations(after);
-      const outcome = await this.#client.put(NAMES_KEY, Buffer.from(text), {
+      const outcome = await this.#bucket.put(NAMES_KEY, Buffer.from(text), {
         contentType: "application/json",
         condition: this.#etag === undefined ? { kind: "absent" } : { kind: "same", etag: this.#etag },
       });
       if (outcome.kind === "stored") {
-        this.#etag = outcome.etag ?? (await this.#client.head(NAMES_KEY))?.etag;
+        this.#etag = outcome.etag ?? (await this.#bucket.head(NAMES_KEY))?.etag;
         this.#names.replace(text);
         return;
       }
       await this.load();
     }
-    throw new S3Error(0, `another server keeps changing the document ${NAMES_KEY}`);
+    throw new RemoteError(0, `another server keeps changing the document ${NAMES_KEY}`);
   }
 }

@@ -2,7 +2,7 @@ import { asTileX, type TileRect } from "../../../grid/grid-set.ts";
 import { extensionOf, formatInPath } from "../../../layer/format.ts";
 import type { Random } from "../../../lib/random/random.ts";
 import type { Deleted, TruncationScope, TruncationStore } from "../../truncation-store.ts";
-import { MOST_DELETIONS, type S3Client } from "../s3-client.ts";
+import type { Bucket } from "../bucket.ts";
 import { columnTiles, type ListedTile } from "./columns.ts";
 import {
   discarded,
@@ -17,18 +17,18 @@ import {
   scopeName,
   truncated,
 } from "./generations.ts";
+import { type KeyLevel, levelPrefix, parseNumber } from "./keys.ts";
 import { levelsIn, segments } from "./levels.ts";
 import type { Names, NamesDocument } from "./names.ts";
-import type { S3Inventory } from "./s3-inventory.ts";
-import { type KeyLevel, levelPrefix, parseNumber } from "./s3-keys.ts";
+import type { RemoteInventory } from "./remote-inventory.ts";
 
 /** Changes the names of generations, one change after the other. Only the owner of the store has an instance. */
-export class S3Truncations {
+export class RemoteTruncations {
   readonly #random: Random;
   readonly #document: NamesDocument;
-  readonly #inventory: S3Inventory;
+  readonly #inventory: RemoteInventory;
 
-  constructor(random: Random, document: NamesDocument, inventory: S3Inventory) {
+  constructor(random: Random, document: NamesDocument, inventory: RemoteInventory) {
     this.#random = random;
     this.#document = document;
     this.#inventory = inventory;
@@ -73,17 +73,19 @@ export class S3Truncations {
   }
 }
 
+/** The most keys of one page of a sweep, which are deleted together. */
+const SWEPT_AT_ONCE = 1_000;
 /** The number of tiles deleted at a time. Before each deletion the ledger gets a mark. */
 const DELETED_AT_ONCE = 500;
 
 /** Deletes the tiles of a rectangle, as `TruncationStore.deleteRange` says. */
 export async function deleteRange(
-  { client, names }: { readonly client: S3Client; readonly names: Names },
+  { bucket, names }: { readonly bucket: Bucket; readonly names: Names },
   ...[scope, rect, listener, signal]: Parameters<TruncationStore["deleteRange"]>
 ): Promise<void> {
   const { layer, gridSet, parametersId, format, chosen = () => true } = scope;
   const name = names.nameOf(layer, gridSet, parametersId, rect.z);
-  const extensions = format === undefined ? await segments(client, `${layer}/${gridSet}/`) : [extensionOf(format)];
+  const extensions = format === undefined ? await segments(bucket, `${layer}/${gridSet}/`) : [extensionOf(format)];
   for (const extension of extensions) {
     const mimeType = formatInPath(extension);
     if (mimeType === undefined) continue;
@@ -93,14 +95,14 @@ export async function deleteRange(
       signal.throwIfAborted();
       const tiles = some.map(({ x, y, bytes }): Deleted => ({ format: mimeType, x, y, z: rect.z, bytes }));
       await listener.willDelete(tiles);
-      const failures = await client.deleteAll(some.map(({ key }) => key));
+      const failures = await bucket.deleteAll(some.map(({ key }) => key));
       for (const [i, tile] of tiles.entries()) if (!failures.has(some[i]?.key ?? "")) listener.onDeleted(tile);
       for (const failure of failures.values()) throw failure;
       some = [];
     };
-    for (const x of await columnsOf(client, level, rect)) {
+    for (const x of await columnsOf(bucket, level, rect)) {
       signal.throwIfAborted();
-      for await (const tiles of columnTiles(client, level, asTileX(x), { first: rect.minY, last: rect.maxY })) {
+      for await (const tiles of columnTiles(bucket, level, asTileX(x), { first: rect.minY, last: rect.maxY })) {
         for (const tile of tiles) if (chosen(tile.x, tile.y)) some.push(tile);
         if (some.length >= DELETED_AT_ONCE) await flush();
       }
@@ -110,8 +112,8 @@ export async function deleteRange(
   signal.throwIfAborted();
 }
 
-async function columnsOf(client: S3Client, level: KeyLevel, { minX, maxX }: TileRect): Promise<number[]> {
-  const columns = (await segments(client, levelPrefix(level))).map(parseNumber);
+async function columnsOf(bucket: Bucket, level: KeyLevel, { minX, maxX }: TileRect): Promise<number[]> {
+  const columns = (await segments(bucket, levelPrefix(level))).map(parseNumber);
   return columns.filter((x): x is number => x !== undefined && x >= minX && x <= maxX).sort((a, b) => a - b);
 }
 
@@ -123,7 +125,7 @@ export const needsSweep = (generations: Generations, nowMs: number): boolean => 
  * @returns the names whose tiles are deleted
  */
 export async function sweepRetired(
-  { client, names }: { readonly client: S3Client; readonly names: Names },
+  { bucket, names }: { readonly bucket: Bucket; readonly names: Names },
   nowMs: number,
   signal: AbortSignal,
 ): Promise<readonly Named[]> {
@@ -131,13 +133,13 @@ export async function sweepRetired(
   for (const retired of dueNames(names.current, nowMs)) {
     const [layer, gridSet, parametersId, z] = retired.scope;
     const only = gridSet === undefined || parametersId === undefined ? {} : { gridSet, parametersId };
-    for (const level of await levelsIn(client, layer, { ...only, name: retired.name })) {
+    for (const level of await levelsIn(bucket, layer, { ...only, name: retired.name })) {
       if (z !== undefined && level.z !== z) continue;
-      for await (const { objects } of client.list({ prefix: levelPrefix(level), limit: MOST_DELETIONS })) {
+      for await (const { objects } of bucket.list({ prefix: levelPrefix(level), limit: SWEPT_AT_ONCE })) {
         if (signal.aborted) return done;
         // Checked again before each deletion, because an undo may have restored the name.
         if (!isUnreadable(names.current, level, level.name)) break;
-        const failures = await client.deleteAll(objects.map(({ key }) => key));
+        const failures = await bucket.deleteAll(objects.map(({ key }) => key));
         for (const failure of failures.values()) throw failure;
       }
     }
