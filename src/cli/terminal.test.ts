@@ -44,7 +44,7 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
   ])("a large job is asked about, and %s makes none", async (_, keys) => {
     const ended = await typed(/\[y\/N\]/, keys, "seed", "topp:states", "--grid-set", "EPSG:4326", "--zoom", "0-14");
     expect([ended.code, ended.same], ended.shown).toEqual([1, true]);
-    expect(ended.shown).toMatch(/\r\n\x1b\[31mnuthatch:\x1b\[39m nothing was done\r\n$/);
+    expect(ended.shown.endsWith("\r\n\x1b[31mnuthatch:\x1b[39m nothing was done\r\n"), ended.shown).toBe(true);
   });
 
   test("a quota below the usage is asked about, and yes evicts", async () => {
@@ -60,7 +60,7 @@ describe.skipIf(!hasTerminals)("on a terminal (skipped without python3)", () => 
   test.each([
     ["the same password twice makes a hash", "long enough\rlong enough\r", /The same again: \r\nscrypt:/, 0],
     ["two passwords make none", "long enough\rlong enouhg\r", /the two passwords are not the same/, 2],
-    ["Ctrl-C makes none", "\x03", /nuthatch:\x1b\[39m nothing was done/, 1],
+    ["Ctrl-C makes none", "\x03", /nothing was done/, 1],
   ])("a new password is asked for twice and never shown: %s", async (_, keys, shows, code) => {
     const ended = await typed(/New password: /, keys, "user", "hash");
     expect([ended.code, ended.same], ended.shown).toEqual([code, true]);

@@ -187,7 +187,7 @@ layers:
       await expect.poll(() => page.getByLabel("Grid set").inputValue()).toBe("EPSG:4326");
       await expect.poll(() => page.getByLabel("Max x").inputValue()).toBe("90");
       await expect.poll(() => page.getByLabel("Priority").inputValue()).toBe("20");
-      await expect.poll(() => page.getByLabel("Works only from").inputValue()).toBe("22:00");
+      await expect.poll(() => page.getByLabel("Run from").inputValue()).toBe("22:00");
       const schedule = await page.getByRole("link", { name: "As a schedule" }).getAttribute("href");
       expect(Object.fromEntries(new URL(schedule ?? "", server.url).searchParams)).toMatchObject({
         layer: "ws:roads",

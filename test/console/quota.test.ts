@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)("the console's quota, in Chromium (Debian package 
     await page.getByText(/This evicts about \d+ tiles/).waitFor();
     await page.getByRole("button", { name: "Apply", exact: true }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Apply", exact: true }).click();
-    await page.getByText("The quota is changed.").waitFor();
+    await page.getByText("The quota has been changed.").waitFor();
     const quota = await (await fetch(`${server.url}/api/v1/quota`)).json();
     expect(quota).toMatchObject({
       globalQuota: { value: "100", units: "MiB" },
