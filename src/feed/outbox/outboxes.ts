@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { errorMessage } from "../../lib/error-code.ts";
 import type { Logger } from "../../lib/process/logger.ts";
 import { Slices } from "../../lib/process/slices.ts";
@@ -7,6 +6,7 @@ import { pause } from "../../lib/time/sleep.ts";
 import type { ChangeSourceView } from "../change-documents.ts";
 import type { LayerChanges } from "../layer-changes.ts";
 import { SourceProgress } from "../source-progress.ts";
+import { type SourceReader, SourceReaders } from "../source-readers.ts";
 import type { ChangesDatabase } from "./changes-database.ts";
 import { IGNORED_REASONS, type IgnoredReason, OutboxChanges, type OutboxChangesParts } from "./outbox-changes.ts";
 import { OutboxConnection, type OutboxMachine } from "./outbox-connection.ts";
@@ -39,69 +39,39 @@ const RETRY_MS = 2_000;
  * Reads the changes of databases: rows that triggers write into an outbox. A notification only wakes the reader: the
  * rows are what has changed. They are removed after their effect on the tiles, so a change is handled at least once.
  */
-export class Outboxes {
+export class Outboxes extends SourceReaders<ChangesDatabase, OutboxReader> {
   readonly #parts: OutboxesParts;
-  readonly #readers = new Map<string, OutboxReader>();
-  /** Ended readers, whose last batch may still run. */
-  readonly #ending = new Set<Promise<void>>();
-  #isStarted = false;
-  #isClosed = false;
 
   constructor(parts: OutboxesParts) {
+    super();
     this.#parts = parts;
   }
 
-  /** Begins to read. */
-  start(): void {
-    this.#isStarted = true;
-    this.reconfigured();
+  protected sources(): ReadonlyMap<string, ChangesDatabase> {
+    return new Map(this.#parts.databases().map((database) => [database.id, database]));
   }
 
-  /** Reads the databases of a changed configuration from now on. */
-  reconfigured(): void {
-    if (!this.#isStarted || this.#isClosed) return;
-    const next = new Map(this.#parts.databases().map((database) => [database.id, database]));
-    for (const [id, reader] of this.#readers) {
-      if (isDeepStrictEqual(next.get(id), reader.database)) continue;
-      this.#readers.delete(id);
-      this.#end(reader);
-    }
-    for (const [id, database] of next)
-      if (!this.#readers.has(id)) this.#readers.set(id, new OutboxReader(database, this.#parts));
-  }
-
-  #end(reader: OutboxReader): void {
-    const ended = reader.close().finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
+  protected open(database: ChangesDatabase): OutboxReader {
+    return new OutboxReader(database, this.#parts);
   }
 
   /** Returns the first database that has not been reached since the start. Undefined if all have been reached. */
   health(): string | undefined {
-    return [...this.#readers.values()].map((reader) => reader.notReached()).find((reason) => reason !== undefined);
+    return this.readers()
+      .map(([, reader]) => reader.notReached())
+      .find((reason) => reason !== undefined);
   }
 
   metrics(): readonly IgnoredChanges[] {
-    return [...this.#readers].flatMap(([database, { changes }]) =>
+    return this.readers().flatMap(([database, { changes }]) =>
       IGNORED_REASONS.map((reason) => ({ database, reason, count: changes.ignored[reason] })),
     );
-  }
-
-  /** Returns the state of each database, in the order of the configuration. */
-  views(): readonly ChangeSourceView[] {
-    return [...this.#readers.values()].map((reader) => reader.view());
-  }
-
-  /** Ends the reading. The rows of a batch that is not handled yet stay in the outbox. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const reader of this.#readers.values()) this.#end(reader);
-    await Promise.all(this.#ending);
   }
 }
 
 /** Reads the outbox of one database until it is closed. Connects again after each failure. */
-class OutboxReader {
-  readonly database: ChangesDatabase;
+class OutboxReader implements SourceReader {
+  readonly #database: ChangesDatabase;
   readonly changes: OutboxChanges;
   readonly #parts: OutboxesParts;
   readonly #closing = new AbortController();
@@ -116,7 +86,7 @@ class OutboxReader {
   #refused: string | undefined;
 
   constructor(database: ChangesDatabase, parts: OutboxesParts) {
-    this.database = database;
+    this.#database = database;
     this.#parts = parts;
     this.changes = new OutboxChanges(parts, database.id);
     this.#progress = new SourceProgress(parts.clock);
@@ -127,7 +97,7 @@ class OutboxReader {
     const { unknown_topic, unknown_srid } = this.changes.ignored;
     return {
       type: "postgres",
-      source: this.database.id,
+      source: this.#database.id,
       ignored: unknown_topic + unknown_srid,
       ...this.#progress.view(),
     };
@@ -136,7 +106,7 @@ class OutboxReader {
   /** Returns why the outbox has not been read since the start. Undefined if it has been read. */
   notReached(): string | undefined {
     if (this.#isReached) return undefined;
-    return `the database ${JSON.stringify(this.database.id)} of changes cannot be read: ${this.#fault ?? "it has not answered yet"}`;
+    return `the database ${JSON.stringify(this.#database.id)} of changes cannot be read: ${this.#fault ?? "it has not answered yet"}`;
   }
 
   async #run(): Promise<void> {
@@ -156,7 +126,7 @@ class OutboxReader {
   async #read(): Promise<void> {
     const { machine, clock } = this.#parts;
     const { signal } = this.#closing;
-    const connection = await OutboxConnection.open(this.database, machine, () => this.#wake.abort(), signal);
+    const connection = await OutboxConnection.open(this.#database, machine, () => this.#wake.abort(), signal);
     try {
       for (;;) {
         // Before the rows are read, so that a notification during the read is not lost.
@@ -177,7 +147,7 @@ class OutboxReader {
   async #readBatch(connection: OutboxConnection): Promise<boolean> {
     const { clock, log, changes } = this.#parts;
     const { signal } = this.#closing;
-    const { id: database } = this.database;
+    const { id: database } = this.#database;
     const rows = await connection.read(BATCH, signal);
     this.#isReached = true;
     if (rows.length > 0) {
@@ -199,7 +169,7 @@ class OutboxReader {
 
   #succeeded(): void {
     if (this.#fault !== undefined)
-      this.#parts.log.info("the changes of a database are read again", { database: this.database.id });
+      this.#parts.log.info("the changes of a database are read again", { database: this.#database.id });
     this.#fault = undefined;
   }
 
@@ -208,7 +178,7 @@ class OutboxReader {
     this.#progress.failed(error);
     if (this.#fault === error) return;
     this.#fault = error;
-    this.#parts.log.warn("the changes of a database cannot be read", { database: this.database.id, error });
+    this.#parts.log.warn("the changes of a database cannot be read", { database: this.#database.id, error });
   }
 
   async close(): Promise<void> {

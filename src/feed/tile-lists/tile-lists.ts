@@ -14,6 +14,7 @@ import { LayerChange } from "../../plan/layer-change.ts";
 import type { ChangeSourceView } from "../change-documents.ts";
 import type { CollectedChange, LayerChanges } from "../layer-changes.ts";
 import { SourceProgress } from "../source-progress.ts";
+import { type SourceReader, SourceReaders } from "../source-readers.ts";
 import { type ListedTile, linesOf, parseLine } from "./list-lines.ts";
 import type { TileListRecord, TileListStore } from "./tile-list-store.ts";
 
@@ -41,53 +42,22 @@ const UNFINISHED = /^\.|(~|\.tmp|\.part)$/;
  * there when it grows. The database remembers how far, after the effect on the tiles: a line is handled at least once,
  * and a kill repeats at most one part of a list.
  */
-export class TileLists {
+export class TileLists extends SourceReaders<string, DirectoryReader> {
   readonly #parts: TileListsParts;
-  readonly #readers = new Map<string, DirectoryReader>();
-  readonly #ending = new Set<Promise<void>>();
-  #isStarted = false;
-  #isClosed = false;
 
   constructor(parts: TileListsParts) {
+    super();
     this.#parts = parts;
   }
 
-  /** Begins to read. */
-  start(): void {
-    this.#isStarted = true;
-    this.reconfigured();
+  /** Returns the directories with lists. */
+  protected sources(): ReadonlyMap<string, string> {
+    const layers = [...this.#parts.catalogue().layers.values()];
+    return new Map(layers.flatMap((layer) => listsOf(layer).map(({ directory }) => [directory, directory] as const)));
   }
 
-  /** Reads the directories of a changed configuration from now on. */
-  reconfigured(): void {
-    if (!this.#isStarted || this.#isClosed) return;
-    const directories = new Set(
-      [...this.#parts.catalogue().layers.values()].flatMap((layer) => listsOf(layer).map(({ directory }) => directory)),
-    );
-    for (const [directory, reader] of this.#readers) {
-      if (directories.has(directory)) continue;
-      this.#readers.delete(directory);
-      this.#end(reader);
-    }
-    for (const directory of directories)
-      if (!this.#readers.has(directory)) this.#readers.set(directory, new DirectoryReader(directory, this.#parts));
-  }
-
-  #end(reader: DirectoryReader): void {
-    const ended = reader.close().finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
-  }
-
-  /** Returns the state of each directory. */
-  views(): readonly ChangeSourceView[] {
-    return [...this.#readers.values()].map((reader) => reader.view());
-  }
-
-  /** Ends the reading. The lines that are not handled yet are read by the next server. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const reader of this.#readers.values()) this.#end(reader);
-    await Promise.all(this.#ending);
+  protected open(directory: string): DirectoryReader {
+    return new DirectoryReader(directory, this.#parts);
   }
 }
 
@@ -98,7 +68,7 @@ interface SeenFile {
 }
 
 /** Reads the lists of one directory until it is closed. */
-class DirectoryReader {
+class DirectoryReader implements SourceReader {
   readonly #directory: string;
   readonly #parts: TileListsParts;
   readonly #closing = new AbortController();
