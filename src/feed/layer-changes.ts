@@ -33,7 +33,7 @@ export interface AppliedChanges {
 
 /**
  * Carries out changes of the data of layers. When the promise has resolved, no old tile is served as fresh, and the jobs
- * that render the tiles again are stored. Whoever reports the changes keeps them until then.
+ * that render the tiles again are stored. The source of the changes keeps them until then.
  */
 export class LayerChanges {
   readonly #parts: LayerChangesParts;

@@ -15,7 +15,7 @@ import { StoreError, type TileStore } from "../store/tile-store.ts";
 import type { LedgerTruncations } from "./truncations.ts";
 
 /**
- * What a change of the data does to the stored tiles. `expire`: they are served as stale, and rendered again on use.
+ * The effect of a change of the data on the stored tiles. `expire`: they are served as stale, and rendered again on use.
  * `renew`: like `expire`, for tiles that a job renders again. The job finds marked tiles by `timesOf`, which has no
  * marks in a remote store, so tiles there are removed.
  */
@@ -40,7 +40,7 @@ const MOST_LOOKUPS = 256;
 
 /**
  * Carries out changes of the data that concern single tiles: removes the stored tiles, or makes them stale, in all
- * formats and parameters. Only renders of these tiles are outdated. Nothing is recorded: whoever reports a change keeps
+ * formats and parameters. Only renders of these tiles are outdated. Nothing is recorded: the source of a change keeps
  * it until the promise has resolved, and reports it again after a kill. The cost follows the stored tiles.
  */
 export class ChangedTiles {
